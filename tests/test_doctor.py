@@ -388,3 +388,19 @@ def test_rwkvs_vocabulary_without_a_byte(tmp_path: Path, capsys: pytest.CaptureF
         tokenizer.encode("A")
     assert cli.main(["edit", str(path), "-o", str(mended_path), "--add-entry", "A"]) == 0
     assert polytok.load(mended_path).encode("A, B") == polytok.load(original).encode("A, B")
+
+
+def test_the_exit_code_of_against_says_whether_ids_differ(file: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    plain_file = file(merges_spec(split=COVERING), "minbpe", "plain.model")
+    special_files = [
+        file(merges_spec(split=COVERING, special=(SpecialToken("<x>", id),)), "minbpe", f"{id}.model")
+        for id in (400, 401)
+    ]
+    assert cli.main(["doctor", str(plain_file), "--against", str(special_files[0]), "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["same_ids"], record["well"]) == (True, False)
+    assert [finding["id"] for finding in record["findings"]] == ["special-tokens-missing"]
+    assert cli.main(["doctor", str(special_files[0]), "--against", str(special_files[1]), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["same_ids"] is False
+    assert cli.main(["doctor", str(plain_file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["same_ids"] is None

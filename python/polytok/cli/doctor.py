@@ -50,7 +50,10 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examines the file and prints the findings. Returns exit code 1 if any finding is more than a note, else 0."""
+    """Examines the file and prints the findings. Returns exit code 1 if any finding is more than a note, else 0.
+
+    With ``--against``, the exit code only answers whether ids differ.
+    """
     arguments.inputs = positional_arguments(arguments, "inputs")
     if arguments.one_token:
         return _run_one_token(arguments)
@@ -58,11 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
     other_tokenizer = None if arguments.against is None else load(arguments.against)
     diagnosis = examine(load_tokenizer(arguments), other_tokenizer, texts)
     if arguments.json:
-        print_json(_diagnosis_to_json(diagnosis, places))
+        same_ids = None if other_tokenizer is None else diagnosis.same_ids
+        print_json({"same_ids": same_ids, **_diagnosis_to_json(diagnosis, places)})
     else:
         report = "\n".join(_report_lines(diagnosis, arguments, places))
         binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
-    return 0 if diagnosis.is_well else 1
+    return int(not (diagnosis.is_well if other_tokenizer is None else diagnosis.same_ids))
 
 
 def _run_one_token(arguments: argparse.Namespace) -> int:

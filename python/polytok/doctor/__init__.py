@@ -60,6 +60,20 @@ class Diagnosis:
         """True if there are no findings except notes."""
         return not any(finding.is_wrong for finding in self.findings)
 
+    @property
+    def same_ids(self) -> bool:
+        """True if no text, entry or special token has another id in the other tokenizer.
+
+        >>> import polytok
+        >>> examine(polytok.load("default"), against="default").same_ids
+        True
+        """
+        return not self.divergences and not any(finding.id in _OTHER_IDS for finding in self.findings)
+
+
+_OTHER_IDS = frozenset({"ids-moved", "special-tokens-moved", "other-ids"})
+"""The findings about ids that differ from those of the other tokenizer."""
+
 
 def findings(spec: Spec) -> list[Finding]:
     """Returns the findings of all checks, in order. If a Spec cannot be compiled, the remaining checks are skipped."""
