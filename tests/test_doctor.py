@@ -198,6 +198,7 @@ def test_a_large_share_of_unreachable_entries_is_a_warning(count: int, severity:
     (finding,) = [finding for finding in findings(spec) if finding.id == "unreachable-entry"]
     assert (finding.severity, finding.message.startswith(f"{count} of {27 + count} ")) == (severity, True)
     assert ("get the file again" in finding.advice) == finding.is_wrong
+    assert ("list them in added_tokens" in finding.advice) != finding.is_wrong
 
 
 def test_gpt2_without_most_merges_and_with_a_wrong_unk_token() -> None:

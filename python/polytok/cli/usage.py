@@ -17,8 +17,8 @@ _WINNER_ADVICE = (
     "longest match takes a longer entry that begins before the text; only the removal of such entries changes this"
 )
 _OTHER_ADVICE = (
-    "to be one token everywhere, a text must be a special token (special_tokens) or, in SentencePiece, a user-defined "
-    "symbol (user_defined_symbols); both are options of `polytok train`"
+    "to be one token everywhere, a text must be in added_tokens of tokenizer.json, or a user-defined symbol of a "
+    "SentencePiece model: polytok train --user-defined-symbols TEXT"
 )
 
 

@@ -16,6 +16,10 @@ from .finding import Finding, Severity, format_examples, readable_piece
 _TEXT_KINDS = (Kind.NORMAL, Kind.USER_DEFINED)
 _MAX_TIED_ENTRIES = 1
 _MAX_UNREACHABLE_SHARE = 0.05
+ADDED_WORDS_ADVICE = (
+    "To use words that you added, list them in added_tokens of tokenizer.json, or as user-defined symbols of a "
+    "SentencePiece model, instead of the vocabulary alone"
+)
 
 
 def find_duplicates(spec: Spec) -> Iterator[Finding]:
@@ -56,7 +60,8 @@ def find_unreachable(spec: Spec) -> Iterator[Finding]:
             + ("other entries have a better score" if isinstance(spec.model, Unigram) else "no merge builds them"),
             "get the file again from its source; it has probably lost merges or scores"
             if is_damaged
-            else "nothing, if they are inserted by id; otherwise they are rows of the model that are never trained",
+            else "nothing, if they are inserted by id; otherwise they are rows of the model that are never trained. "
+            f"{ADDED_WORDS_ADVICE}",
         )
 
 

@@ -15,7 +15,7 @@ from ..errors import PolytokError
 from ..reach import unused_after_space
 from ..spec import Kind, Longest, Spec
 from ..tokenizer import Tokenizer
-from .entries import unreachable_ids
+from .entries import ADDED_WORDS_ADVICE, unreachable_ids
 from .finding import Finding, Severity, readable_piece
 
 _BEFORE = (b"", b"a", b" ", b"\n", b"1", b".", b"A", "の".encode(), b"a ", b"\n\n")
@@ -61,7 +61,8 @@ def find_unreached(spec: Spec) -> Iterator[Finding]:
             Severity.NOTE,
             f"{len(entries)} of {len(table)} entries do not encode to themselves, alone or between letters, digits, "
             f"white space and punctuation ({examples})",
-            "nothing, if they are inserted by id; otherwise the normalizer, the split or other entries prevent them",
+            "nothing, if they are inserted by id; otherwise the normalizer, the split or other entries prevent them"
+            + ("" if isinstance(spec.model, Longest) else f". {ADDED_WORDS_ADVICE}"),
         )
 
 

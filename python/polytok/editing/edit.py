@@ -185,7 +185,8 @@ def _check_model(spec: Spec) -> None:
         raise ArgumentError(
             f"only vocabularies of longest match can be edited, but the model of this one is {described(spec.model)}. "
             "In such a model, entries depend on each other: merges join other entries, and scores are balanced over "
-            "all entries. Train a new vocabulary instead"
+            "all entries. Train a new vocabulary, or add texts as added_tokens of a tokenizer.json or as user-defined "
+            "symbols of a SentencePiece model, which are matched before the model"
         )
 
 
