@@ -27,7 +27,7 @@ pytest_plugins = ("cli_fixtures",)
         (("encode", "--lins"), "did you mean '--lines'?"),
         (("encode", "--text", "-hi"), "for a value that begins with a dash, write --text=-hi"),
         (("encode", "--text", "--lines"), "argument --text: expected one argument: TEXT"),
-        (("encode", "--add_special"), "did you mean '--add-special'?"),
+        (("encode", "--add_special"), "arguments: --add_special; did you mean '--add-special'?"),
         (("count", "--vocab_size", "5"), "--vocab-size is an option of polytok train"),
         (("encode", "--to", "pices"), "did you mean 'pieces'?"),
         (("train", "--kind", "unigrm", "-o", "x"), "did you mean 'unigram'?"),

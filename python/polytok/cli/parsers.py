@@ -54,6 +54,8 @@ class HelpfulParser(argparse.ArgumentParser):
     def _hint(self, name: str) -> str:
         """Returns the part of an error message with the kinds or the verbs that have an unknown option."""
         name = name.replace("_", "-")
+        if name in self._option_string_actions:
+            return ""
         places = [f"--kind {kind.name}" for kind in KINDS if name in kind_options.flags(kind)]
         if not places or not self.get_default("add_dependent_options"):
             places = [prog for prog, flags in _flags_of_verbs() if name.startswith("--") and name in flags]
