@@ -26,7 +26,7 @@ _EXAMPLES = """\
   polytok doctor model.gguf --against tokenizer.json
   polytok doctor model.gguf --against tokenizer.json --text "Hello  world" --text "x = 1"
   polytok doctor model.gguf --against tokenizer.json --lines texts.txt
-  polytok doctor rwkv_vocab.txt --one-token faces.txt --one-token emoji
+  polytok doctor rwkv_vocab.txt --one-token emoji --one-token kaomoji
 """
 
 
