@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ..errors import ArgumentError
+from .ignore_file import IgnoreFile
 
 _IGNORE_FILE = ".gitignore"
 _REPOSITORY = ".git"
@@ -35,29 +35,31 @@ def files_in_folder(folder: str) -> list[str]:
     )
 
 
-def _specs_above(folder: Path) -> tuple[tuple[Path, Any], ...]:
+def _specs_above(folder: Path) -> tuple[tuple[Path, IgnoreFile], ...]:
     """Returns the patterns of each folder above with a ``.gitignore``, from the root of the repository on.
 
-    The root has the folder ``.git``. There are no patterns outside a repository, and for a folder that they exclude,
-    because the caller has named it.
+    The root has the folder ``.git``. There are no patterns outside a repository, and for a folder that they exclude or
+    that is in such a folder, because the caller has named it.
     """
     parents = list(Path(os.path.abspath(folder)).parents)
     root = next((index for index, path in enumerate(parents) if (path / _REPOSITORY).exists()), None)
     if root is None or (Path(folder) / _REPOSITORY).exists():
         return ()
-    specs: tuple[tuple[Path, Any], ...] = ()
+    specs: tuple[tuple[Path, IgnoreFile], ...] = ()
     for path in reversed(parents[: root + 1]):
+        if _ignoring_folder(path, True, specs):
+            return ()
         specs = _with_patterns(path, specs)
     return () if _ignoring_folder(Path(folder), True, specs) else specs
 
 
-def _with_patterns(folder: Path, specs: tuple[tuple[Path, Any], ...]) -> tuple[tuple[Path, Any], ...]:
+def _with_patterns(folder: Path, specs: tuple[tuple[Path, IgnoreFile], ...]) -> tuple[tuple[Path, IgnoreFile], ...]:
     """Returns ``specs`` with the patterns of the folder, if it has a ``.gitignore``."""
     ignore_file = folder / _IGNORE_FILE
-    return (*specs, (folder, _read_patterns(ignore_file))) if ignore_file.is_file() else specs
+    return (*specs, (folder, IgnoreFile(ignore_file.read_bytes()))) if ignore_file.is_file() else specs
 
 
-def _walk(folder: Path, specs: tuple[tuple[Path, Any], ...], omitted: list[str]) -> Iterator[Path]:
+def _walk(folder: Path, specs: tuple[tuple[Path, IgnoreFile], ...], omitted: list[str]) -> Iterator[Path]:
     """Yields the files of a folder, and adds those that are left out to ``omitted``, with the reason.
 
     ``specs`` has the patterns of each folder above with a ``.gitignore``.
@@ -76,18 +78,11 @@ def _walk(folder: Path, specs: tuple[tuple[Path, Any], ...], omitted: list[str])
             yield path
 
 
-def _read_patterns(path: Path) -> Any:
-    import pathspec  # only folders with a .gitignore need it
-
-    return pathspec.GitIgnoreSpec.from_lines(path.read_text("utf-8", "surrogateescape").splitlines())
-
-
-def _ignoring_folder(path: Path, is_folder: bool, specs: tuple[tuple[Path, Any], ...]) -> Path | None:
+def _ignoring_folder(path: Path, is_folder: bool, specs: tuple[tuple[Path, IgnoreFile], ...]) -> Path | None:
     """Returns the folder whose ``.gitignore`` excludes a file, or None. The patterns of the innermost folder that has
     one for the path decide."""
     for folder, patterns in reversed(specs):
-        name = os.path.relpath(path, folder).replace(os.sep, "/") + ("/" if is_folder else "")
-        decision = patterns.check_file(name).include
+        decision = patterns.excludes(os.path.relpath(path, folder), is_folder)
         if decision is not None:
             return folder if decision else None
     return None
