@@ -28,20 +28,20 @@ def error_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "verb",
-    [
-        "count",
-        "encode",
-        "vocab --never-used",
-        "doctor -m default",
-        "train --vocab-size 258 -o {out}",
-        "train --kind unigram --vocab-size 300 -o {out}",
-        "count-words -o {out}",
-        "count-words --workers 1 -q -o {out}",
-        "tokenize --workers 1 -q -o {out}",
-    ],
-)
+VERBS = [
+    "count",
+    "encode",
+    "vocab --never-used",
+    "doctor -m default",
+    "train --vocab-size 258 -o {out}",
+    "train --kind unigram --vocab-size 300 -o {out}",
+    "count-words -o {out}",
+    "count-words --workers 1 -q -o {out}",
+    "tokenize --workers 1 -q -o {out}",
+]
+
+
+@pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("bad_records", ["skip", "error"])
 def test_every_verb_refuses_a_misspelt_field(
     verb: str, bad_records: str, jsonl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -49,6 +49,17 @@ def test_every_verb_refuses_a_misspelt_field(
     arguments = verb.format(out=tmp_path / "out.ptok").split()
     error = error_of([*arguments, str(jsonl), "--field", "txet", "--bad-records", bad_records], capsys)
     assert f"{FIELDS}; did you mean 'text'?" in error and "a.jsonl" in error
+    assert not (tmp_path / "out.ptok/manifest.json").exists() and not (tmp_path / "out.ptok").is_file()
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "tokenize --workers 1 --shard-size 100 -q -o {out}"])
+def test_every_verb_refuses_a_later_file_without_the_field(
+    verb: str, jsonl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first_file = tmp_path / "0.jsonl"
+    first_file.write_text('{"body": "the dog"}\n' * 9)
+    arguments = [*verb.format(out=tmp_path / "out.ptok").split(), str(first_file), str(jsonl), "--field", "body"]
+    assert FIELDS in (error := error_of([*arguments, "--bad-records", "skip"], capsys)) and "a.jsonl" in error
     assert not (tmp_path / "out.ptok/manifest.json").exists() and not (tmp_path / "out.ptok").is_file()
 
 

@@ -163,7 +163,8 @@ def _push_texts(
     examples: list[tuple[str, str]] = []
     damage: list[str] = []
     for part in (Part(**part) for part in description["parts"]):
-        for block in documents(part, Source(**description["sources"][str(part.source)]), input_options):
+        source = Source(**description["sources"][str(part.source)])
+        for block in documents(part, source, input_options, needs_field=True):
             trainer.push(block.texts.to_list())
             text_count, text_bytes = text_count + len(block), text_bytes + block.texts.nbytes
             skipped_counts.update(text.reason for text in block.skipped)

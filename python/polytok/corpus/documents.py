@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import IO, Any
 
 from ..errors import ArgumentError
@@ -35,22 +35,29 @@ __all__ = ["Documents", "SkippedText", "documents", "schema_of"]
 
 
 def documents(
-    part: Part, source: Source, input_options: InputOptions, columns: Sequence[str] = ()
+    part: Part,
+    source: Source,
+    input_options: InputOptions,
+    columns: Sequence[str] = (),
+    *,
+    needs_field: bool = False,
 ) -> Iterator[Documents]:
     """Yields the documents of a part in blocks of some megabytes; each block lists the documents that were skipped.
 
     ``columns`` names columns to return with the texts. Columns of Parquet and Arrow files keep their types; fields of
     JSON lines are converted to strings. The documents of text files, which have no fields, have no columns.
 
-    Raises `FileError` if the file has changed since the job was planned; `FormatError` if the file is damaged or has a
-    broken record; and `EncodeError` for a text that is not UTF-8, unless ``bad_bytes`` is "replace" or "skip".
+    With ``needs_field``, raises `ArgumentError` for JSON lines whose first block has no record with the field, also if
+    the options skip records. Raises `FileError` if the file has changed since the job was planned; `FormatError` if the
+    file is damaged or has a broken record; and `EncodeError` for a text that is not UTF-8, unless ``bad_bytes`` is
+    "replace" or "skip".
     With ``damaged_files="skip"``, damage does not raise an error: the documents before the damage are yielded and the
     damage is reported.
     """
     with open_source(source) as opened_file:
         file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
         try:
-            yield from _read_documents(part, source, file, first_bytes, input_options, columns)
+            yield from _read_documents(part, source, file, first_bytes, input_options, columns, needs_field)
         except DamageError as error:  # the first bytes of the file are damaged
             yield damaged_documents(error, input_options)
 
@@ -100,7 +107,13 @@ def _has_fields(source: Source, input_options: InputOptions) -> bool:
 
 
 def _read_documents(
-    part: Part, source: Source, file: IO[bytes], first_bytes: bytes, input_options: InputOptions, columns: Sequence[str]
+    part: Part,
+    source: Source,
+    file: IO[bytes],
+    first_bytes: bytes,
+    input_options: InputOptions,
+    columns: Sequence[str],
+    needs_field: bool,
 ) -> Iterator[Documents]:
     format = format_of(source.name, first_bytes, input_options.input_format)
     bad_bytes: BadBytes = input_options.bad_bytes or "error"
@@ -111,16 +124,27 @@ def _read_documents(
         )
         return
     file_blocks = blocks(*_open_content(part, source, file, first_bytes, input_options, format), input_options, format)
+    if needs_field and format == "jsonl" and part.start == 0 and input_options.bad_records == "skip":
+        file_blocks = _refuse_file_without_field(source.name, file_blocks, input_options.field)
     if columns and format == "jsonl":
         file_blocks = add_field_columns(file_blocks, columns, require_pyarrow(source.name))
     place_of_byte = partial(_byte_place, source.name)
     yield from apply_input_options(file_blocks, input_options, bad_bytes, place_of_byte, is_json=format == "jsonl")
 
 
+def _refuse_file_without_field(name: str, file_blocks: Iterator[Block], field: str) -> Iterator[Block]:
+    """Yields the blocks of JSON lines; raises `ArgumentError` after the first block if all its records lack the field.
+
+    Without the check, a misspelt field and ``bad_records="skip"`` would skip all documents of the file. Only the first
+    block is checked, because other tasks can read the rest of the file.
+    """
+    return chain(refuse_missing_fields(_first_records(name), islice(file_blocks, 1), field), file_blocks)
+
+
 def check_field(source: Source, input_options: InputOptions) -> None:
     """Raises `ArgumentError` if all records in the first block of JSON lines lack the field with the text.
 
-    Without the check, a misspelt field and ``bad_records="skip"`` would skip all documents.
+    Tasks check every file; this check of the first file finds a misspelt field before the job writes anything.
     """
     if input_options.bad_records == "skip":
         _check_has_fields(source, input_options)
@@ -139,11 +163,14 @@ def _check_has_fields(source: Source, input_options: InputOptions, columns: Sequ
             first_blocks: Iterator[Block] = islice(file_blocks, 1)
             if columns:
                 first_blocks = add_field_columns(first_blocks, columns, require_pyarrow(source.name))
-            place = f"the first records of {source.name}"
-            for _ in refuse_missing_fields(place, first_blocks, input_options.field, columns):
+            for _ in refuse_missing_fields(_first_records(source.name), first_blocks, input_options.field, columns):
                 pass
         except DamageError:
             return  # the task reports the damage
+
+
+def _first_records(name: str) -> str:
+    return f"the first records of {name}"
 
 
 def _byte_place(name: str, position: int) -> str:

@@ -185,9 +185,10 @@ class _TokenizeTask:
         """Yields the documents of all parts in order, encoded and limited, and counts them."""
         sources = {int(number): Source(**source) for number, source in self.description["sources"].items()}
         for part in (Part(**part) for part in self.description["parts"]):
-            for block in documents(part, sources[part.source], self.options.input_options, self.options.columns):
+            source, options = sources[part.source], self.options
+            for block in documents(part, source, options.input_options, options.columns, needs_field=True):
                 block = self._with_columns(block)
-                limited_rows = limit_rows(self._encode(block, sources[part.source].name), self.options)
+                limited_rows = limit_rows(self._encode(block, source.name), options)
                 self._add_counts(part.source, block, limited_rows)
                 if len(block):
                     self._check_columns(block)
