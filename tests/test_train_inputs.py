@@ -435,6 +435,37 @@ def test_names_of_missing_files_are_not_texts(names: Any) -> None:
         read_texts(["data/*.txt"])
 
 
+def test_names_of_folders_are_not_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus/a.txt").write_text("to be")
+    monkeypatch.chdir(tmp_path)
+    refused = pytest.raises(
+        ArgumentError, match=r"such as the folder 'corpus'.* give pathlib.Path\('corpus'\).*as bytes"
+    )
+    with refused:
+        polytok.train(["corpus"], vocab_size=258)
+    with refused:
+        polytok.count_words(["corpus", "corpus"])
+    with refused:
+        polytok.count_ids("default", ["corpus"])
+    with pytest.raises(ArgumentError, match=r"is also the name of a file: .* give pathlib.Path\('corpus/a.txt'\)"):
+        polytok.count_ids("default", ["corpus/a.txt"])
+    assert read_texts(["corpus", "of texts"]) == [b"corpus", b"of texts"]
+    assert read_texts([b"corpus"]) == [b"corpus"]
+
+
+def test_count_ids_reads_what_training_reads(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"to be or not \xff " * 600_000)  # more than two parts of a file
+    tokenizer = polytok.load("default")
+    expected = polytok.count_ids(tokenizer, [path.read_bytes()])
+    for inputs in (path, [path], [path.open("rb")], [{"text": path.read_bytes()}]):
+        assert (polytok.count_ids(tokenizer, inputs) == expected).all()
+    with pytest.raises(TypeError, match=r"texts='a.txt' is a single text: pass a list, or a pathlib.Path"):
+        polytok.count_ids(tokenizer, "a.txt")
+    assert (polytok.count_ids(tokenizer, [tmp_path]) == expected).all()
+
+
 def test_texts_can_contain_names_of_files() -> None:
     for texts in (["missing.txt", "a text"], ["see missing.txt"], ["a.txt"] * 17, ["a text.txt"]):
         assert read_texts(texts) == encode_all(texts)

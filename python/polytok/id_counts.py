@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .checked import checked
 from .checks import iterable, shown
 from .loading import AnyTokenizer, as_tokenizer
 from .options import Options
+from .reading import InputOptions
+from .reading.files import Part
+from .training import TrainingReport
+from .training.inputs import InputStream
 from .values import Text
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_BATCH_TEXTS = 1024
-_BATCH_LENGTH = 1 << 22
-
 
 @checked()
 def count_ids(
-    tokenizer: AnyTokenizer, texts: Iterable[Text], *, options: Options | None = None
+    tokenizer: AnyTokenizer, texts: os.PathLike[str] | Iterable[Any], *, options: Options | None = None
 ) -> npt.NDArray[np.int64]:
     """Encodes texts and returns how often each id occurs, as an array of int64 with the id as the index.
 
-    ``tokenizer`` is a `polytok.Tokenizer`, or what `polytok.load` accepts.
+    ``tokenizer`` is a `polytok.Tokenizer`, or what `polytok.load` accepts. ``texts`` are texts, `pathlib.Path`, open
+    files or records, as in `polytok.train`.
 
     >>> import polytok
     >>> tokenizer = polytok.load("default")
@@ -36,8 +39,9 @@ def count_ids(
     import numpy as np
 
     if isinstance(texts, (str, bytes)):
-        raise TypeError(f"texts={shown(texts)} is a single text: pass a list")
-    iterable("texts", texts, "texts")
+        raise TypeError(f"texts={shown(texts)} is a single text: pass a list, or a pathlib.Path to read a file")
+    if not isinstance(texts, os.PathLike):
+        iterable("texts", texts, "texts")
     tokenizer = as_tokenizer(tokenizer)
     counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
     for batch in _batches(texts):
@@ -46,14 +50,14 @@ def count_ids(
     return counts
 
 
-def _batches(texts: Iterable[Text]) -> Iterator[list[Text]]:
-    batch: list[Text] = []
-    length = 0
-    for text in texts:
-        batch.append(text)
-        length += len(text)
-        if len(batch) == _BATCH_TEXTS or length >= _BATCH_LENGTH:
-            yield batch
-            batch, length = [], 0
-    if batch:
-        yield batch
+def _batches(texts: os.PathLike[str] | Iterable[Any]) -> Iterator[list[Text]]:
+    """Yields the texts in batches; joins the parts of a file that is one text."""
+    parts: list[bytes] = []
+    for item in InputStream(texts, InputOptions(), TrainingReport(), "keep"):
+        if not isinstance(item, Part):
+            yield list(item)
+            continue
+        parts.append(item.data)
+        if item.is_last:
+            yield [b"".join(parts)]
+            parts = []

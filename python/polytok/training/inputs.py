@@ -71,7 +71,7 @@ class InputStream:
         self._report = report
         self._text_number = 0
         self._skipped_names: list[str] = []  # the fields of the first skipped record
-        self._file_names: list[str] = []  # the texts that look like names of files
+        self._file_names: list[str] = []  # the texts that look like names of files or are names of folders
         self._finished_bytes = 0
         self._file: IO[bytes] | None = None
         self.total: int = (
@@ -154,7 +154,7 @@ class InputStream:
             self._text_number += 1
             if isinstance(item, str) and self._text_number <= _CHECKED_TEXT_COUNT:
                 _check_not_file_name(item)
-                self._file_names += [item] if _FILE_NAME.fullmatch(item[:_MAX_NAME_LENGTH]) else []
+                self._file_names += [item] if _is_like_name(item) else []
             yield self._text_of_record(item)
 
     def _text_of_record(self, item: Any) -> tuple[Text, str] | SkippedText:
@@ -224,22 +224,32 @@ def _read_position(file: IO[bytes]) -> int:
         return 0
 
 
+def _can_be_name(text: str) -> bool:
+    return len(text) < _MAX_NAME_LENGTH and "\n" not in text and "\0" not in text
+
+
+def _is_like_name(text: str) -> bool:
+    """Reports whether a text is like the name of a file, or is the name of a folder."""
+    return _FILE_NAME.fullmatch(text[:_MAX_NAME_LENGTH]) is not None or (_can_be_name(text) and os.path.isdir(text))
+
+
 def _check_not_file_name(text: str) -> None:
     """Raises `ArgumentError` for a text that is the name of an existing file, because this is probably a mistake."""
-    if len(text) < _MAX_NAME_LENGTH and "\n" not in text and "\0" not in text and os.path.isfile(text):
+    if _can_be_name(text) and os.path.isfile(text):
         raise ArgumentError(
             f"the text {text!r} is also the name of a file: to read the file, give pathlib.Path({text!r})"
         )
 
 
 def _refuse_file_names(names: Sequence[str]) -> NoReturn:
-    """Raises `ArgumentError` for inputs that consist of some names of files, because this is probably a mistake."""
+    """Raises `ArgumentError` for inputs that consist of some names of files or folders, which is probably a mistake."""
     name = names[0]
+    if os.path.isdir(name):
+        problem = f"all texts are names of files or folders, such as the folder {name!r}"
+    else:
+        problem = f"all texts look like names of files, such as {name!r}, but no such file exists"
     call = f"give the pattern itself, {name!r}, without a list" if "*" in name else f"give pathlib.Path({name!r})"
-    raise ArgumentError(
-        f"all texts look like names of files, such as {name!r}, but no such file exists: to read files, {call}; to "
-        "train on the names themselves, give them as bytes"
-    )
+    raise ArgumentError(f"{problem}: to read files, {call}; to use the names themselves as texts, give them as bytes")
 
 
 def _find_text(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | SkippedText:
