@@ -405,3 +405,26 @@ def test_the_exit_code_of_against_says_whether_ids_differ(file: Any, capsys: pyt
     assert json.loads(capsys.readouterr().out)["same_ids"] is False
     assert cli.main(["doctor", str(plain_file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["same_ids"] is None
+
+
+def test_against_compares_templates_and_flags_of_special_tokens(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(real("huggingface/bert_base_cased.json"))
+    original = tmp_path / "tokenizer.json"
+    no_template = tmp_path / "nobos.json"
+    original.write_text(json.dumps(document))
+    no_template.write_text(json.dumps({**document, "post_processor": None}))
+    assert cli.main(["doctor", str(original), "--against", str(original)]) == 0
+    capsys.readouterr()
+    assert cli.main(["doctor", str(original), "--against", str(no_template)]) == 1
+    out = capsys.readouterr().out
+    assert "452 of 452 texts have the same ids" in out
+    assert (
+        "error: with add_special, 452 of 452 texts get other ids: 'a' gets 101 '[CLS]', 170 'a', 102 '[SEP]', " in out
+    )
+    assert "and in the other file 170 'a' [other-added-ids]" in out
+    plain, stripping = (rank_spec(special=(SpecialToken("<x>", 400, lstrip=lstrip),)) for lstrip in (False, True))
+    diagnosis = examine(polytok.Tokenizer(plain), against=polytok.Tokenizer(stripping))
+    assert [finding.id for finding in diagnosis.findings if finding.is_wrong] == ["other-special-ids"]
+    assert (diagnosis.divergences, diagnosis.same_ids) == ((), False)

@@ -62,7 +62,8 @@ class Diagnosis:
 
     @property
     def same_ids(self) -> bool:
-        """True if no text, entry or special token has another id in the other tokenizer.
+        """True if no text, entry or special token has another id in the other tokenizer, also with ``add_special``, and
+        if the special tokens that both have are allowed in texts.
 
         >>> import polytok
         >>> examine(polytok.load("default"), against="default").same_ids
@@ -71,7 +72,7 @@ class Diagnosis:
         return not self.divergences and not any(finding.id in _OTHER_IDS for finding in self.findings)
 
 
-_OTHER_IDS = frozenset({"ids-moved", "special-tokens-moved", "other-ids"})
+_OTHER_IDS = frozenset({"ids-moved", "special-tokens-moved", "other-ids", "other-added-ids", "other-special-ids"})
 """The findings about ids that differ from those of the other tokenizer."""
 
 
@@ -92,8 +93,9 @@ def examine(
     """Examines a tokenizer, and compares the tokenizer with ``against``, another tokenizer, unless it is None. Both can
     also be what `polytok.load` accepts.
 
-    The two tokenizers are compared on ``texts``, by default on generated texts. Without ``against``, ``texts`` are
-    encoded and decoded, and each text that changes is a finding.
+    The two tokenizers are compared on ``texts``, by default on generated texts, without and with ``add_special``; and,
+    with special tokens allowed, on generated texts that contain those that both tokenizers have. Without ``against``,
+    ``texts`` are encoded and decoded, and each text that changes is a finding.
 
     >>> examine("default").is_well
     True

@@ -9,6 +9,7 @@ from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..values import Text
 from .finding import Finding, Severity, format_examples, readable_piece
+from .modes import find_other_added_ids, find_other_special_ids
 
 
 def compare(
@@ -30,6 +31,8 @@ def compare(
                 "see the first divergence of each text; the stage names the part of the file to compare",
             )
         )
+    findings += find_other_added_ids(tokenizer, other_tokenizer, texts)
+    findings += find_other_special_ids(tokenizer, other_tokenizer)
     return findings, divergences
 
 
