@@ -361,6 +361,24 @@ def test_longest_match_keeps_special_tokens_in_gguf(tmp_path: Path) -> None:
         tokenizer.save(tmp_path / "strict.gguf", strict=True)
 
 
+@pytest.mark.parametrize(
+    ("options", "tokens"),
+    [
+        ({"bos": "<|bos|>", "eos": "<|eos|>", "pad": "<|pad|>", "unk": "<|unk|>"}, ["<|bos|>", "<|eos|>"]),
+        ({}, ["[CLS]", "[SEP]"]),
+        ({"special_tokens": ["[UNK]"]}, ["[UNK]", "[UNK]"]),
+    ],
+)
+def test_wordpiece_names_its_separators_in_gguf(tmp_path: Path, options: dict[str, Any], tokens: list[str]) -> None:
+    """Tests that no id is llama.cpp's default: without the keys, it adds the tokens 101 and 102, which are words."""
+    words = " ".join(f"{a}{b}{c}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr")
+    tokenizer = polytok.train([words], kind="wordpiece", vocab_size=150, **options)
+    losses = tokenizer.save(tmp_path / "w.gguf")
+    ids = polytok.load(tmp_path / "w.gguf").encode("", add_special=True)
+    assert tokenizer.ids_to_pieces(ids) == [token.encode() for token in tokens]
+    assert f"llama.cpp always adds one token before and one after a text: {tokens[0]!r}" in "\n".join(losses)
+
+
 def test_texts_that_a_file_decodes_differently() -> None:
     spec = polytok.load("default").spec
     tokenizer = polytok.Tokenizer(replace(spec, split=(PatternSplit(PATTERNS["llama3"]),)))

@@ -171,7 +171,7 @@ def test_all_formats_of_a_kind_are_accepted(tmp_path: Path, words: Path, run: Ru
         ("bpe", ("--special-tokens", '{"<a>": 400}'), ("huggingface", "minbpe", "ptok")),
         ("bpe", ("--trainer", "huggingface"), ("huggingface", "tiktoken", "gguf", "ptok")),
         ("bpe", ("--trainer", "huggingface", "--no-byte-level"), ("huggingface", "ptok")),
-        ("wordpiece", (), ("huggingface", "wordpiece", "ptok")),
+        ("wordpiece", (), ("huggingface", "wordpiece", "gguf", "ptok")),
     ]:
         outputs = [word for format in formats for word in ("--to", format, "-o", str(tmp_path / format))]
         code, _, errors = run("train", words, "--kind", kind, *options, "--vocab-size", "260", *outputs, "--overwrite")

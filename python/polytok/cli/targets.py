@@ -21,7 +21,7 @@ from ..training.roles import ROLES, with_role_tokens
 _SENTENCEPIECE_FORMATS = ("sentencepiece", "ptok", "huggingface", "gguf")
 _BYTE_BPE_FORMATS = ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "ptok")
 _FORMATS_OF_KIND: dict[str, tuple[str, ...]] = {
-    "wordpiece": ("wordpiece", "huggingface", "ptok"),
+    "wordpiece": ("wordpiece", "huggingface", "gguf", "ptok"),
     "sentencepiece-bpe": (*_SENTENCEPIECE_FORMATS, "llama2c"),
     "unigram": _SENTENCEPIECE_FORMATS,
     "word": ("sentencepiece", "ptok"),

@@ -296,12 +296,43 @@ def _to_wpm(spec: Spec) -> Converted:
         normalize=(ReplaceInvalid(lenient=True), WpmNormalize(step.lowercase, step.strip_accents)),
         split=_WORD_SPLIT,
         unknown="unk",
-        post=Template.around(spec.post.before, spec.post.after),
         decode=LlamaCppDecode("wpm", clean_spaces=True),
     )
-    return Converted(
-        gguf_spec, (*losses, *flag_losses(spec.special, always=True), *matching_losses(spec, "longest_first"))
-    )
+    losses += [*flag_losses(spec.special, always=True), *matching_losses(spec, "longest_first")]
+    return _with_wpm_template(Converted(gguf_spec, tuple(losses)))
+
+
+_ROLES_AROUND_TEXT = (("bos", ("bos", "cls"), "[CLS]"), ("sep", ("sep", "eos"), "[SEP]"))
+"""The role of the token that llama.cpp adds before and after a text, the roles of this token in other formats, and
+its usual text."""
+
+
+def _with_wpm_template(conversion: Converted) -> Converted:
+    """Names the two tokens that llama.cpp adds around each text, which would otherwise be those with its default ids.
+
+    The template names them. If it adds nothing, the roles of the tokenizer name them, or the usual texts. The last
+    choice is the unknown token, because a default id can be an ordinary entry.
+    """
+    spec = conversion.spec
+    id_of_text = {token.text: token.id for token in spec.special}
+    names = dict(spec.names)
+    rows = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
+    if len(rows):
+        names.setdefault("unk", int(rows[0]))
+    for (role, other_roles, text), ids in zip(_ROLES_AROUND_TEXT, (spec.post.before, spec.post.after), strict=True):
+        candidates = (*ids[:1], *map(names.get, other_roles), id_of_text.get(text), names.get("unk"))
+        id = next((candidate for candidate in candidates if candidate is not None), None)
+        if id is not None:
+            names[role] = id
+    if not {"bos", "sep"} <= names.keys():
+        raise FormatError(
+            "llama.cpp's WordPiece adds a token before and after each text, and no token is named bos, sep"
+        )
+    post = Template.around((names["bos"],), (names["sep"],))
+    pieces = [spec.vocab.piece(names[role]).decode(errors="replace") for role in ("bos", "sep")]
+    loss = f"post: llama.cpp always adds one token before and one after a text: {pieces[0]!r} and {pieces[1]!r}"
+    losses = () if (post.before, post.after) == (spec.post.before, spec.post.after) else (loss,)
+    return conversion.then(Converted(replace(spec, post=post, names=names), losses))
 
 
 def _with_space_mark(piece: bytes, prefix: str, special: dict[str, SpecialToken]) -> bytes:

@@ -133,15 +133,25 @@ def values_from_spec(spec: Spec, file: GgufFile, kept_values: Mapping[str, Value
     if model in ("gpt2", "whitespace"):
         derived_values[f"{KEY}pre"] = file.scalar(STRING, _most_similar_pre_tokenizer(spec, kept_values))
     derived_values |= column_values(spec, file)
+    ids_by_role = _ids_by_role(spec)
     for role, key in KEY_OF_ROLE.items():
-        if role in spec.names:
-            derived_values[f"{KEY}{key}_token_id"] = file.scalar(U32, spec.names[role])
+        if role in ids_by_role:
+            derived_values[f"{KEY}{key}_token_id"] = file.scalar(U32, ids_by_role[role])
     for key, flag in _flag_values(spec).items():
         derived_values[KEY + key] = file.scalar(BOOL, flag)
     for step in spec.normalize:
         if isinstance(step, UgmNormalize) and step.charsmap:
             derived_values[f"{KEY}precompiled_charsmap"] = file.array(U8, step.charsmap)
     return derived_values
+
+
+def _ids_by_role(spec: Spec) -> dict[str, int]:
+    """Returns the ids of the Spec's roles. For WordPiece, bos and sep are the tokens of the template: without these
+    keys, llama.cpp adds the tokens 101 and 102."""
+    if _family_of(spec) != "wpm":
+        return dict(spec.names)
+    ids_around_text = (("bos", spec.post.before), ("sep", spec.post.after))
+    return {**spec.names, **{role: ids[0] for role, ids in ids_around_text if ids}}
 
 
 def _model_name(spec: Spec) -> str:
