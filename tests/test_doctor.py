@@ -32,6 +32,7 @@ from polytok.doctor.entries import find_unreachable
 from polytok.doctor.origins import find_huggingface_errors
 from polytok.doctor.reached import _FOLLOWING_BYTES, _completed_texts, find_unreached, unreached_entries
 from polytok.doctor.round_trip import find_round_trip_errors
+from polytok.doctor.splits import find_dropped_text
 from polytok.formats.tiktoken_known import LLAMA3, O200K
 from polytok.probes import DIFFICULT_TEXTS
 from polytok.spec import Bpe, Kind, LlamaCppDecode, PatternSplit, Prepend, Spec, SpecialToken, Vocab
@@ -428,3 +429,12 @@ def test_against_compares_templates_and_flags_of_special_tokens(
     diagnosis = examine(polytok.Tokenizer(plain), against=polytok.Tokenizer(stripping))
     assert [finding.id for finding in diagnosis.findings if finding.is_wrong] == ["other-special-ids"]
     assert (diagnosis.divergences, diagnosis.same_ids) == ((), False)
+
+
+@pytest.mark.parametrize(("pattern", "ids"), [(r"[^\w\s]+", ["drops-text"]), (r"\s+", [])])
+def test_text_that_a_split_removes(pattern: str, ids: list[str]) -> None:
+    """Tests that a split that removes punctuation is a warning, and that one that removes white space is not."""
+    spec = rank_spec(split=(PatternSplit(pattern, "removed"),))
+    found = list(find_dropped_text(spec))
+    assert [finding.id for finding in found if finding.is_wrong] == ids
+    assert all("white space ('!', " in finding.message for finding in found)

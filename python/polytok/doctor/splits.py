@@ -23,6 +23,7 @@ _MAX_SPLIT_SHARE = 0.002
 
 Of 100,000 entries of a published vocabulary, its own pattern splits at most one; another pattern splits 1,000 or more.
 """
+_VISIBLE = (*map(chr, range(0x21, 0x7F)), *"éßяλאعहกの日한€—。😀")
 
 
 def find_literal_pattern(spec: Spec) -> Iterator[Finding]:
@@ -57,7 +58,8 @@ def find_mistral_pattern(spec: Spec) -> Iterator[Finding]:
 
 
 def find_dropped_text(spec: Spec) -> Iterator[Finding]:
-    """Finds patterns that drop the text between matches and do not provably match all text."""
+    """Finds patterns that drop the text between matches and do not provably match all text, and patterns that remove
+    more than white space."""
     for step in spec.split:
         can_drop = isinstance(step, PatternSplit) and step.behavior == "matches" and not step.invert
         if can_drop and isinstance(step, PatternSplit) and not covers_all_text(step):
@@ -68,6 +70,30 @@ def find_dropped_text(spec: Spec) -> Iterator[Finding]:
                 f"{step.pattern:.80}",
                 r"end the pattern with an alternative for everything else, such as |\s+|[^\s]",
             )
+        elif isinstance(step, PatternSplit) and (characters := _removed_characters(spec, step)):
+            yield Finding(
+                "drops-text",
+                Severity.WARNING,
+                f"the split drops text that is not white space ({format_examples(characters)}), so no id stands for "
+                f"it: {step.pattern:.80}",
+                'write the behavior "Isolated" instead of "Removed", or a pattern that matches only white space',
+            )
+
+
+def _removed_characters(spec: Spec, step: PatternSplit) -> list[str]:
+    """Returns the characters that have ids, but none after a step that removes text: letters, digits and symbols."""
+    if step.behavior != "removed" and not (step.behavior == "matches" and step.invert):
+        return []
+    plain_spec = replace(spec, special=(), normalize=(), split=(), post=Template(), decode=BytesDecode())
+    try:
+        all_text, remaining_text = _core.Tokenizer(plain_spec), _core.Tokenizer(replace(plain_spec, split=(step,)))
+        return [text for text in _VISIBLE if _has_ids(all_text, text) and not _has_ids(remaining_text, text)]
+    except PolytokError:
+        return []
+
+
+def _has_ids(tokenizer: _core.Tokenizer, text: str) -> bool:
+    return _piece_count(tokenizer, text.encode()) > 0
 
 
 def find_foreign_pattern(spec: Spec) -> Iterator[Finding]:
