@@ -9,7 +9,7 @@ from ..columns import buffer
 from ..errors import ArgumentError, FormatError
 from ..keywords import keyword
 from ..records import dataclass, field, is_record
-from ..spec import PatternSplit, SentencePieceVersion, Spec, SpecialToken, Vocab
+from ..spec import Kind, PatternSplit, SentencePieceVersion, Spec, SpecialToken, Vocab
 
 MAX_ID = 2**32 - 2
 
@@ -168,13 +168,25 @@ def _vocab_differences(old_vocab: Vocab, new_vocab: Vocab) -> Iterator[str]:
     if rows_with_other_texts:
         row = rows_with_other_texts[0]
         old_value, new_value = _shorten(texts[0][row]), _shorten(texts[1][row])
-        yield f"{len(rows_with_other_texts)} texts change, the first in row {row}: {old_value} becomes {new_value}"
+        count = len(rows_with_other_texts)
+        yield f"{_changes(count, 'texts', row)}: {old_value} becomes {new_value}"
     for name in ("ids", "scores", "kinds"):
         old_value, new_value = getattr(old_vocab, name), getattr(new_vocab, name)
         rows = np.flatnonzero((old_value != new_value) & ~(np.isnan(old_value) & np.isnan(new_value)))
         if len(rows):
-            row = rows[0]
-            yield f"{len(rows)} {name} change, the first in row {row}: {old_value[row]} becomes {new_value[row]}"
+            row = int(rows[0])
+            old_text, new_text = (_value_text(name, values[row]) for values in (old_value, new_value))
+            yield f"{_changes(len(rows), name, row)}: {old_text} becomes {new_text}"
+
+
+def _changes(count: int, name: str, row: int) -> str:
+    """Returns the start of a message about the changed rows of a column, whose name is a plural."""
+    return f"1 {name[:-1]} changes, in row {row}" if count == 1 else f"{count} {name} change, the first in row {row}"
+
+
+def _value_text(name: str, value: Any) -> str:
+    """Returns a value of a column; a kind as its name."""
+    return Kind(int(value)).name.lower() if name == "kinds" else str(value)
 
 
 def _shorten(value: Any, length: int = 100) -> str:
