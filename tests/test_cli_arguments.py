@@ -55,6 +55,21 @@ def test_a_wrong_argument_is_one_message(arguments: tuple[str, ...]) -> None:
     assert advice == f"see {program} --help"
 
 
+def test_two_dashes_end_the_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("-w.txt", "--text"):
+        Path(name).write_text("hi\n")
+        assert name in run("count", "--", name).decode() and name in run("count", "--lines", "--", name).decode()
+    assert run("encode", "--", "-w.txt", "--text") == 2 * run("encode", "--", "--text")
+    assert "cannot read" in error_of("count", "--", "--json", code=2)
+    assert "argument --text: expected one argument" in error_of("encode", "--text", "--", "x", code=2)
+    assert "-x: this folder does not exist" in error_of("corpus", "info", "--", "-x", code=2)
+
+
+def test_the_limit_is_not_negative() -> None:
+    assert "argument --max: '-1' is not a whole number of 0 or more" in error_of("count", "--max", "-1", code=2)
+
+
 def test_a_text_instead_of_a_file() -> None:
     assert "use --text" in error_of("encode", "Hello  world")
 

@@ -268,3 +268,34 @@ def test_every_row_of_a_tsv_vocabulary_is_read(tmp_path: Path) -> None:
     assert ids == polytok.load("default").vocab().ids.tolist()
     errors = error_of("vocab", "-o", tmp_path / "default.xlsx", code=2)
     assert "has none of the suffixes .csv, .tsv, .json, .jsonl, .ndjson" in errors
+
+
+def test_the_folder_of_a_model_is_a_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"prompts/a.md": "the dog", "m1/README.md": "a model", "mixed/a.txt": "a text"}.items():
+        Path(name).parent.mkdir()
+        Path(name).write_text(text)
+    tokenizer = polytok.train(["the dog"], vocab_size=258)
+    for name in ("m1/tokenizer.json", "mixed/tokenizer.json"):
+        tokenizer.save(name)
+    assert run("encode", "m1", "prompts") == run("encode", "-m", "m1", "prompts") != run("encode", "prompts")
+    assert "m1 is the folder of a tokenizer: to encode texts with it, use -m m1" in error_of("count", "m1")
+    assert "m1 is a tokenizer, not a text: name a tokenizer with -m m1" in error_of("count", "prompts", "m1")
+    assert b"mixed/a.txt" in run("count", "mixed", "prompts")
+
+
+def test_a_misspelt_name_of_a_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("a")
+    for arguments in (["a.txt"], ["--text", "x"], []):
+        error = error_of("encode", "defualt", *arguments)
+        assert "defualt: no such file, and no vocabulary has this name; did you mean 'default'?" in error
+    assert "did you mean 'a.txt'?" in error_of("encode", "a.tx")
+    for arguments in (["encode", "-m", ""], ["info", ""]):
+        assert "--model is empty: name a tokenizer file, a folder, or 'default'" in error_of(*arguments)
+
+
+def test_a_folder_with_two_rank_files(tmp_path: Path) -> None:
+    for name in ("a.tiktoken", "b.tiktoken"):
+        (tmp_path / name).write_text("YQ== 0\n")
+    assert "has 2 tiktoken files, a.tiktoken, b.tiktoken: name one of them" in error_of("info", str(tmp_path))

@@ -87,6 +87,8 @@ def load(
             f"{keyword('cache_dir=')} has an effect only on names, whose files are fetched; leave it out"
         )
     if isinstance(model, str):
+        if not model:
+            raise ArgumentError(f"{keyword('model=')} is empty: name a tokenizer file, a folder, or 'default'")
         _refuse_content(model)
     if isinstance(model, (str, os.PathLike)):
         path = system_path(model, "read the tokenizer file")
@@ -153,13 +155,20 @@ def _refuse_unknown_name(source: str) -> None:
     elif os.path.dirname(source):
         return
     else:
-        from . import model_names, named
-
-        names = ("default", *named.FILES, *model_names.VOCABULARY_OF_MODEL)
-        name = model_names.misspelled_model(source.lower()) or source.lower()
-        suggestion = similar_file(source) or did_you_mean(name, names)
-        advice = f"{suggestion or ';'} `polytok info --names` lists the names"
+        advice = f"{similar_file(source) or suggested_name(source) or ';'} `polytok info --names` lists the names"
     raise FileError(errno.ENOENT, f"no such file, and no vocabulary has this name{advice}", source)
+
+
+def suggested_name(source: str) -> str:
+    """Returns the end of an error about an unknown name: the name that was probably meant, if any.
+
+    >>> suggested_name("defualt")
+    "; did you mean 'default'?"
+    """
+    from . import model_names, named
+
+    names = ("default", *named.FILES, *model_names.VOCABULARY_OF_MODEL)
+    return did_you_mean(model_names.misspelled_model(source.lower()) or source.lower(), names)
 
 
 def _has_file_suffix(source: str) -> bool:

@@ -19,6 +19,7 @@ from .inputs import add_input_options
 from .json_output import add_json_option, print_json
 from .models import add_model_options, load_tokenizers, take_model_of_inputs
 from .options import add_encoding_options, add_verb_parser, encode_options
+from .parsers import parse_count
 from .style import escape_line_breaks
 from .texts import labelled_texts
 
@@ -60,7 +61,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="file|folder|FIELD",
         help="what a row of the table counts: a file (the default), a folder, or the texts with one value of a field",
     )
-    parser.add_argument("--max", type=int, metavar="N", help="exit with 1 if a text has more than N tokens")
+    parser.add_argument("--max", type=parse_count, metavar="N", help="exit with 1 if a text has more than N tokens")
     add_json_option(parser)
     add_encoding_options(parser)
     parser.set_defaults(run=run)

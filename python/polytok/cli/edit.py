@@ -27,6 +27,7 @@ from .models import (
 )
 from .options import add_verb_parser, binary_stdout
 from .outputs import NewFile, add_output_options, check_outputs, chosen_format, save_files
+from .parsers import parse_count
 from .style import escape_line_breaks, piece_to_json, shorten_list
 from .texts import named_texts
 from .usage import advice_lines, usage_to_json
@@ -72,7 +73,7 @@ def _add_removal_options(group: Any) -> None:
     )
     group.add_argument("--remove-english", action="store_true", help="words of ASCII letters")
     group.add_argument("--remove-code", action="store_true", help="entries typical of program code")
-    group.add_argument("--remove-least-used", type=_parse_count, metavar="N", help="the N entries rarest in the inputs")
+    group.add_argument("--remove-least-used", type=parse_count, metavar="N", help="the N entries rarest in the inputs")
     group.add_argument(
         "--make-room",
         action="store_true",
@@ -104,7 +105,7 @@ def _add_addition_options(group: Any) -> None:
     group.add_argument("--add-kaomoji", action="store_true", help="a hundred faces drawn with characters")
     group.add_argument(
         "--add-japanese",
-        type=_parse_count,
+        type=parse_count,
         metavar="N",
         help="the N most frequent Japanese words of 2 or 3 characters in the inputs",
     )
@@ -228,9 +229,3 @@ def _texts(arguments: argparse.Namespace) -> Iterator[bytes]:
 def _argument_as_bytes(text: str) -> bytes:
     """Returns the bytes of a command-line argument, even if the bytes are not UTF-8."""
     return text.encode(errors="surrogateescape")
-
-
-def _parse_count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return int(text)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from .. import formats
-from ..errors import ArgumentError, FormatError
+from ..errors import ArgumentError, FileError, FormatError
 from ..file_names import formats_named
+from ..files import similar_file
 from ..formats import all_formats, gguf_file
+from ..formats.folder import VOCAB_AND_MERGES_FILES, WHOLE_TOKENIZER_FILES
 from ..keywords import keyword
-from ..loading import is_name, load
+from ..loading import is_name, load, suggested_name
+from ..reading.folders import files_in_folder
 from ..tokenizer import Tokenizer
 from . import special_tokens
 
@@ -23,6 +28,11 @@ _MODEL_HELP = (
 _LOAD_OPTIONS = ("format", "pattern", "special_tokens", "sentencepiece_version", "name", "pre_tokenizer", "cache_dir")
 _DEFAULT_MODEL = "default"
 _AS_TEXT_HINT = "to read the file as text, write its name to a file for --files-from"
+_NAME = re.compile(r"\w[\w.-]*")
+_TEXT_SUFFIXES = (
+    *(".txt", ".md", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".csv", ".tsv"),
+    *(".gz", ".zst", ".bz2", ".xz"),
+)
 _MAX_TOKENIZER_BYTES = 256 << 20  # a larger file is not read to find out whether it is a tokenizer
 
 
@@ -104,24 +114,36 @@ def model_names(arguments: argparse.Namespace) -> list[str]:
     positional_name: str | None = getattr(arguments, "model", None)
     if arguments.models:
         return list(arguments.models)
-    return [positional_name or _DEFAULT_MODEL]
+    return [_DEFAULT_MODEL if positional_name is None else positional_name]
 
 
 def take_model_of_inputs(arguments: argparse.Namespace) -> None:
     """Uses the first input as the tokenizer if it certainly is one, for verbs that read texts.
 
     It is one if it is not a file but the name of a tokenizer; or if it is a tokenizer's file by its name and its bytes,
-    and a text follows. Raises `ArgumentError` for such a file if no text follows, because the file could be the text.
+    or a model's folder, and a text follows. Raises `ArgumentError` for such a file or folder if no text follows,
+    because it could be the text, and `FileError` if it is a misspelt name of a tokenizer.
     """
     if arguments.models or not arguments.inputs:
         return
     first, *others = arguments.inputs
     if not is_tokenizer(first):
+        _refuse_misspelt_name(first)
         return
     has_texts = bool(others or getattr(arguments, "text", None) or getattr(arguments, "ids", None))
     if os.path.exists(first) and not has_texts:
-        raise ArgumentError(f"{first} is a tokenizer file: to encode texts with it, use -m {first}; {_AS_TEXT_HINT}")
+        kind = "a tokenizer file" if os.path.isfile(first) else "the folder of a tokenizer"
+        raise ArgumentError(f"{first} is {kind}: to encode texts with it, use -m {first}; {_AS_TEXT_HINT}")
     arguments.models, arguments.inputs = [first], others
+
+
+def _refuse_misspelt_name(name: str) -> None:
+    """Raises `FileError` for an input that does not exist and is similar to the name of a tokenizer."""
+    if not _NAME.fullmatch(name) or os.path.exists(name) or similar_file(name):
+        return
+    if suggestion := suggested_name(name):
+        reason = f"no such file, and no vocabulary has this name{suggestion} `polytok info --names` lists the names"
+        raise FileError(errno.ENOENT, reason, name)
 
 
 def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
@@ -156,10 +178,13 @@ def _load(name: str, arguments: argparse.Namespace) -> Tokenizer:
 
 
 def is_tokenizer(name: str) -> bool:
-    """Reports whether ``name`` is the name of a tokenizer, or a tokenizer's file by its name and its bytes."""
+    """Reports whether ``name`` is the name of a tokenizer, a tokenizer's file by its name and its bytes, or the folder
+    of a model."""
     if not os.path.exists(name):
         return name == _DEFAULT_MODEL or is_name(name)
     path = Path(name)
+    if path.is_dir():
+        return _is_model_folder(path)
     if not path.is_file() or not formats_named(path):
         return False
     try:
@@ -170,3 +195,27 @@ def is_tokenizer(name: str) -> bool:
     except (OSError, FormatError):
         return False
     return format.name in formats_named(path)
+
+
+def _is_model_folder(folder: Path) -> bool:
+    """Reports whether a folder has the file of a tokenizer, and no file of texts.
+
+    The folder of a published model also has texts about the model, whose names are in capital letters: README.md.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return False
+    has_pair = all(name in names for name in VOCAB_AND_MERGES_FILES)
+    if not has_pair and not any(_is_tokenizer_name(name) and is_tokenizer(str(folder / name)) for name in names):
+        return False
+    return not any(_is_text_name(os.path.basename(path)) for path in files_in_folder(str(folder)))
+
+
+def _is_tokenizer_name(name: str) -> bool:
+    return name in WHOLE_TOKENIZER_FILES or name.endswith((".tiktoken", ".model", ".gguf", ".ptok"))
+
+
+def _is_text_name(name: str) -> bool:
+    is_tokenizer_part = name in (*WHOLE_TOKENIZER_FILES, *VOCAB_AND_MERGES_FILES)
+    return name.lower().endswith(_TEXT_SUFFIXES) and not is_tokenizer_part and not Path(name).stem.isupper()

@@ -17,6 +17,10 @@ _MAX_USAGE_LINES = 3
 _MAX_PLACES = 3
 
 
+class _Positional(str):
+    """An argument after ``--``, which is not an option even if it begins with a dash."""
+
+
 class HelpfulParser(argparse.ArgumentParser):
     """The parser of the command or of a verb. Options can stand before, between or after positional arguments."""
 
@@ -33,10 +37,11 @@ class HelpfulParser(argparse.ArgumentParser):
         if self._is_parsing_intermixed or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
         self._is_parsing_intermixed = True
-        self._all_arguments = list(sys.argv[1:] if args is None else args)
+        args = _mark_positionals(list(sys.argv[1:] if args is None else args))
+        self._all_arguments = args
         # Some verbs have options that depend on other arguments, such as --kind. These options are added here.
         if add_dependent_options := self.get_default("add_dependent_options"):
-            add_dependent_options(self, sys.argv[1:] if args is None else args)
+            add_dependent_options(self, args)
         try:
             namespace, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
@@ -44,6 +49,9 @@ class HelpfulParser(argparse.ArgumentParser):
         if unknown:
             self._refuse(unknown)
         return namespace, unknown
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        return None if isinstance(arg_string, _Positional) else super()._parse_optional(arg_string)
 
     def _refuse(self, unknown: list[str]) -> NoReturn:
         first = next((argument for argument in unknown if argument.startswith("-")), unknown[0])
@@ -91,6 +99,26 @@ class HelpfulParser(argparse.ArgumentParser):
             choices = list(map(str, action.choices))
             suggestion = did_you_mean(str(value), choices)
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}, not {', '.join(choices)}{suggestion}")
+
+
+def parse_count(text: str) -> int:
+    """Returns a whole number of 0 or more; for any other text, raises the error of argparse.
+
+    >>> parse_count("16")
+    16
+    """
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+    return int(text)
+
+
+def _mark_positionals(arguments: list[str]) -> list[str]:
+    """Marks the arguments after the first ``--``, because argparse forgets the ``--`` when it parses options between
+    positional arguments."""
+    if "--" not in arguments:
+        return arguments
+    index = arguments.index("--")
+    return [*arguments[: index + 1], *map(_Positional, arguments[index + 1 :])]
 
 
 def _flags_of_verbs() -> Iterator[tuple[str, set[str]]]:

@@ -48,6 +48,9 @@ def read_folder(
         except FormatError as error:
             raise FormatError(f"{file}: {marked_message(error)}") from error
         return replace(spec, origin=replace(spec.origin, name=name or spec.origin.name or folder.name))
+    if len(rank_file_names := sorted(_rank_files(siblings))) > 1:
+        names = ", ".join(rank_file_names)
+        raise FormatError(f"the folder {folder} has {len(rank_file_names)} tiktoken files, {names}: name one of them")
     searched_names = ", ".join((*WHOLE_TOKENIZER_FILES, " with ".join(VOCAB_AND_MERGES_FILES)))
     raise FormatError(
         f"the folder {folder} has no tokenizer file of a known name: none of {searched_names}; "
@@ -62,5 +65,9 @@ def _files_to_read(siblings: Siblings) -> list[str]:
         present_names = (
             [VOCAB_AND_MERGES_FILES[0]] if all(file in siblings for file in VOCAB_AND_MERGES_FILES) else present_names
         )
-    rank_file_names = [file for file in siblings if file.endswith(".tiktoken")] if not present_names else []
+    rank_file_names = _rank_files(siblings) if not present_names else []
     return (present_names or (rank_file_names if len(rank_file_names) == 1 else []))[:1]
+
+
+def _rank_files(siblings: Siblings) -> list[str]:
+    return [file for file in siblings if file.endswith(".tiktoken")]
