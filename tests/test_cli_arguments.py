@@ -75,6 +75,30 @@ def test_a_text_instead_of_a_file() -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            ("tokenize", __file__, "--documents", "--columns", "url", "meta.lang", "-o", "out"),
+            "No such file or directory; --columns takes one name: repeat it for each, as in --columns url --columns "
+            "meta.lang\n",
+        ),
+        (
+            ("count", "--text", "to be", "or not"),
+            "No such file or directory; --text takes one text: repeat it for each, as in --text 'to be' --text "
+            "'or not'\n",
+        ),
+        (
+            ("count", "-m", "default", "absent"),
+            "No such file or directory; for a text on the command line, use --text\n",
+        ),
+        (("tokenize", "-o", "absent", "--eos", "1", "absent"), "No such file or directory\n"),
+    ],
+)
+def test_a_second_value_of_an_option(arguments: tuple[str, ...], expected: str) -> None:
+    assert error_of(*arguments).endswith(expected)
+
+
+@pytest.mark.parametrize(
     "verb", ["info", "vocab", "doctor", "convert", "edit -o x", "encode -m", "decode -m", "count -m"]
 )
 def test_a_missing_tokenizer_is_named(verb: str) -> None:

@@ -25,6 +25,7 @@ from ..errors import FileError, LossError, PolytokError, SpecialTokenError
 from ..keywords import mark_engine_keywords, marked_message, marked_reason
 from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
 from .completion import add_completion_option
+from .option_values import missing_input_hint
 from .parsers import HelpfulParser
 from .wording import flags_of, with_flags
 
@@ -95,8 +96,7 @@ def create_parser() -> argparse.ArgumentParser:
 def _error_message(error: Exception, arguments: argparse.Namespace) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         prefix = "" if isinstance(error, FileError) else "cannot read: "
-        is_input = error.errno == errno.ENOENT and error.filename in (getattr(arguments, "inputs", None) or ())
-        hint = "; for a text on the command line, use --text" if is_input and hasattr(arguments, "text") else ""
+        hint = missing_input_hint(arguments, error.filename) if error.errno == errno.ENOENT else ""
         return f"{error.filename}: {prefix}{marked_reason(error)}{hint}"
     if isinstance(error, SpecialTokenError):
         mark_engine_keywords(error, "special", "reject_special")

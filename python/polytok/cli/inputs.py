@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import warnings
-from collections.abc import Iterator
 
 from ..corpus.sources import read_name_list
 from ..errors import ArgumentError
 from ..reading import InputOptions
+from .option_values import no_input_hint
 
 
 def add_input_options(
@@ -90,17 +89,9 @@ def input_names(arguments: argparse.Namespace) -> list[str]:
 def required_input_names(arguments: argparse.Namespace) -> list[str]:
     """Returns the names of the inputs. Raises `ArgumentError` if there are none."""
     if not (names := input_names(arguments)):
-        hint = "".join(_role_hints(arguments))
+        hint = no_input_hint(arguments)
         raise ArgumentError(f"no input: name a file, a pattern, a folder or a URL, or use --files-from{hint}")
     return names
-
-
-def _role_hints(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yields a hint for each option that has taken the name of a file or folder as its piece."""
-    for name in ("bos", "eos"):
-        piece = getattr(arguments, name, None)
-        if isinstance(piece, str) and os.path.exists(piece):
-            yield f"; --{name} has taken {piece!r} as its piece: write the input before --{name}"
 
 
 def parse_input_options(arguments: argparse.Namespace) -> InputOptions:

@@ -22,10 +22,13 @@ class _Positional(str):
 
 
 class HelpfulParser(argparse.ArgumentParser):
-    """The parser of the command or of a verb. Options can stand before, between or after positional arguments."""
+    """The parser of the command or of a verb. Options can stand before, between or after positional arguments.
+
+    ``all_arguments`` has the parsed words of the command line.
+    """
 
     _is_parsing_intermixed = False
-    _all_arguments: Sequence[str] = ()
+    all_arguments: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parses options that can stand between positional arguments, and stores the values in ``namespace``.
@@ -38,7 +41,7 @@ class HelpfulParser(argparse.ArgumentParser):
             return super().parse_known_args(args, namespace)
         self._is_parsing_intermixed = True
         args = _mark_positionals(list(sys.argv[1:] if args is None else args))
-        self._all_arguments = args
+        self.all_arguments = args
         # Some verbs have options that depend on other arguments, such as --kind. These options are added here.
         if add_dependent_options := self.get_default("add_dependent_options"):
             add_dependent_options(self, args)
@@ -88,7 +91,7 @@ class HelpfulParser(argparse.ArgumentParser):
 
     def _dash_hint(self, action: argparse.Action) -> str:
         """Returns how to write a value that begins with a dash; an empty text if no such value follows the option."""
-        for flag, value in pairwise(self._all_arguments):
+        for flag, value in pairwise(self.all_arguments):
             name = value.partition("=")[0]
             if flag in action.option_strings and value.startswith("-") and name not in self._option_string_actions:
                 return f"for a value that begins with a dash, write {flag}={shlex.quote(value)}"
