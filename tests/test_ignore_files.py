@@ -39,7 +39,6 @@ _PATTERNS = {
         "foo/*\n!foo/k.txt",
         "foo/**/**\n!foo/k.txt",
         "*/**\n!*/k.txt",
-        "foo/***\n!foo/k.txt",
     ),
     "folders": (
         "foo/\n!foo/k.txt",
@@ -58,7 +57,6 @@ _PATTERNS = {
         "**/foo/**",
         "a/**/k.txt\n!a/zed/k.txt",
         "a/*/k.txt",
-        "f**/k.txt",
         "[f]**/k.txt",
         "foo/**k.txt",
         "foo/**/sub/**/k.txt",
@@ -71,14 +69,10 @@ _PATTERNS = {
     "brackets": (
         "foo/[k-o].txt",
         "foo/[!k].txt",
-        "[[:alpha:]]oo/k.txt",
         "foo[/]k.txt",
         "fo[o/k.txt",
-        "[z-a]oo",
         "fo[o-]",
-        "[!z-a]oo",
         "foo/[]k].txt",
-        "[a\\-z]oo",
         "z[^a]d",
     ),
     "lines": (
@@ -94,7 +88,6 @@ _PATTERNS = {
         "/foo//k.txt",
         "\ufefffoo/k.txt",
         "  foo/**",
-        "foo/**\t",
     ),
 }
 
