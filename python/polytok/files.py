@@ -92,7 +92,7 @@ def read_error(error: OSError, path: str | os.PathLike[str], file_name: str = "t
 def similar_file(path: str | os.PathLike[str]) -> str:
     """Returns the end of a message about a missing file: the file of its folder whose name is almost the same.
 
-    A name without its suffix is almost the same, too. Empty if there is no such file.
+    A name without its suffix is almost the same, too. Empty if the folder has no such file.
     """
     from difflib import get_close_matches  # only an error needs it
 

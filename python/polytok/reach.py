@@ -139,7 +139,7 @@ class _OneToken:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._text_of_id: dict[int, bytes] = {}
-        self._letter_ids = _encoded(tokenizer, b"a")[-1:]
+        self._letter_ids = ids_or_nothing(tokenizer, b"a")[-1:]
         vocab = tokenizer.spec.vocab
         is_no_text = (vocab.kinds == Kind.BYTE) | (vocab.kinds == Kind.UNKNOWN)
         self._ids_of_no_text = {*vocab.ids[is_no_text].tolist(), tokenizer.unk_id}
@@ -174,10 +174,11 @@ def _encoded_texts(tokenizer: Tokenizer, texts: Sequence[bytes]) -> list[list[in
     try:
         return tokenizer.encode_batch(texts, threads=1).to_list()
     except PolytokError:
-        return [_encoded(tokenizer, text) for text in texts]
+        return [ids_or_nothing(tokenizer, text) for text in texts]
 
 
-def _encoded(tokenizer: Tokenizer, text: bytes) -> list[int]:
+def ids_or_nothing(tokenizer: Tokenizer, text: bytes) -> list[int]:
+    """Returns the ids of a text; no ids if the vocabulary cannot cover the text."""
     try:
         return tokenizer.encode(text)
     except PolytokError:

@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from ..errors import PolytokError
-from ..reach import unused_after_space
+from ..reach import ids_or_nothing, unused_after_space
 from ..spec import Kind, Longest, Spec
 from ..tokenizer import Tokenizer
 from .entries import ADDED_WORDS_ADVICE, unreachable_ids
@@ -128,7 +128,7 @@ def _candidates(spec: Spec, tokenizer: Tokenizer) -> list[int]:
 
 def _texts_of_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, bytes]:
     """Returns the text that decoding adds for each id after the id of a letter."""
-    letter_ids = _encoded(tokenizer, b"a")[-1:]
+    letter_ids = ids_or_nothing(tokenizer, b"a")[-1:]
     letter = tokenizer.decode_bytes(letter_ids)
     texts = {}
     for id in ids:
@@ -153,16 +153,8 @@ def _ids_in_encodings(tokenizer: Tokenizer, texts: list[bytes]) -> set[int]:
 
 
 def _unreached_entry(tokenizer: Tokenizer, id: int, text: bytes) -> UnreachedEntry:
-    encoded_pieces = tokenizer.ids_to_pieces(_encoded(tokenizer, text))
+    encoded_pieces = tokenizer.ids_to_pieces(ids_or_nothing(tokenizer, text))
     return UnreachedEntry(id, tokenizer.id_to_piece(id), tuple(encoded_pieces))
-
-
-def _encoded(tokenizer: Tokenizer, text: bytes) -> list[int]:
-    """Returns the ids of a text; no ids if the vocabulary cannot cover the text."""
-    try:
-        return tokenizer.encode(text)
-    except PolytokError:
-        return []
 
 
 # Entries with parts of characters

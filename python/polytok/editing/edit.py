@@ -32,7 +32,7 @@ _MAX_ENTRY_BYTES = 65_535
 class Added:
     """A new entry, its id, and the ids that the old vocabulary encodes the entry to.
 
-    There are no such ids if the old vocabulary lacks one of the entry's bytes.
+    No ids are stored if the old vocabulary lacks one of the entry's bytes.
     """
 
     piece: bytes

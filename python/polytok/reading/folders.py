@@ -38,8 +38,8 @@ def files_in_folder(folder: str) -> list[str]:
 def _specs_above(folder: Path) -> tuple[tuple[Path, IgnoreFile], ...]:
     """Returns the patterns of each folder above with a ``.gitignore``, from the root of the repository on.
 
-    The root has the folder ``.git``. There are no patterns outside a repository, and for a folder that they exclude or
-    that is in such a folder, because the caller has named it.
+    The root has the folder ``.git``. The result is empty outside a repository, and for a folder that the patterns
+    exclude or that is in such a folder, because the caller has named it.
     """
     parents = list(Path(os.path.abspath(folder)).parents)
     root = next((index for index, path in enumerate(parents) if (path / _REPOSITORY).exists()), None)
