@@ -71,10 +71,19 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     dataset, mixture = corpus.open(folder / "tokens"), corpus.mix({folder / "tokens": 1})
     encoding = tokenizer.encoding("a")
     decoders = tokenizer.decoder(), tokenizer.byte_decoder()
-    values = [tokenizer, *decoders, tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding]
+    parts = polytok.Parts([("a", True)])
+    values = [tokenizer, *decoders, tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding, parts]
     return {
         **{type(value).__name__: value for value in (*values, dataset.packed(2, pad=0))},
-        **{"text": "a", "texts": ["a"], "column": pyarrow.array(["a"]), "pieces": ["a"], "piece": "a"},
+        **{
+            "spans": tokenizer.spans("a"),
+            "parts": parts,
+            "text": "a",
+            "texts": ["a"],
+            "column": pyarrow.array(["a"]),
+            "pieces": ["a"],
+            "piece": "a",
+        },
         **{"ids": [97], "id": 97, "batch": [[97]], "indices": [0], "state": mixture.state_dict()},
         **dict.fromkeys(("n", "count", "word", "token", "char", "index", "number", "document", "position", "start"), 0),
         **{"stop": 1, "length": 2, "vocab_size": 256, "alpha": 0.1, "kind": None, "level": "auto"},

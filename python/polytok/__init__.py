@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .lossless import Lossless
     from .merge_list import Merge
     from .options import Options
+    from .parts import Parts
     from .reading import InputOptions
     from .simd import set_simd_level, simd_level, simd_levels
     from .spec import Kind, Spec, Vocab
@@ -74,6 +75,7 @@ __all__ = [
     "Merge",
     "Options",
     "Padding",
+    "Parts",
     "PieceError",
     "PolytokError",
     "Spans",
@@ -115,6 +117,7 @@ _PUBLIC_NAMES_OF_MODULE = {
     "lossless": ("Lossless",),
     "merge_list": ("Merge",),
     "options": ("Options",),
+    "parts": ("Parts",),
     "reading": ("InputOptions",),
     "simd": ("set_simd_level", "simd_level", "simd_levels"),
     "spec": ("Kind", "Spec", "Vocab"),

@@ -1,0 +1,168 @@
+"""`Parts`: a text in parts, each with a flag that says whether it is trusted."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .checks import iterable, shown
+from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from .values import Spans
+
+
+class _Run(NamedTuple):
+    """Repaired text within one part."""
+
+    text: str
+    trusted: bool
+    part: int
+
+
+class Parts:
+    """A text in parts, each trusted or not.
+
+    ``parts`` has a pair (text, trusted) for each part: a ``str``, and True if the text is trusted. The text of the
+    program itself, such as a chat template, is trusted, and text from outside is not.
+
+    Raises `TypeError` if ``parts`` is not a list of such pairs, and `ArgumentError` for a flag that is not a bool.
+
+    >>> import polytok
+    >>> parts = polytok.Parts([("Hi <|endoftext|>", False), ("<|endoftext|>", True)])
+    >>> parts.text
+    'Hi <|endoftext|><|endoftext|>'
+    >>> list(parts + polytok.Parts([("!", True)]))
+    [('Hi <|endoftext|>', False), ('<|endoftext|>', True), ('!', True)]
+    """
+
+    __slots__ = ("_pairs", "_text")
+
+    _pairs: tuple[tuple[str, bool], ...]
+    _text: str
+
+    def __init__(self, parts: Iterable[tuple[str, bool]]) -> None:
+        if isinstance(parts, (str, bytes)):
+            pair = f"({shown(parts)}, False)"
+            raise TypeError(f"parts={shown(parts)} is a single text: pass pairs of text and trust, such as [{pair}]")
+        pairs = tuple([_checked_pair(index, pair) for index, pair in enumerate(iterable("parts", parts, "pairs"))])
+        self._set_fields(pairs)
+
+    def _set_fields(self, pairs: tuple[tuple[str, bool], ...]) -> None:
+        object.__setattr__(self, "_pairs", pairs)
+        object.__setattr__(self, "_text", "".join([text for text, _ in pairs]))
+
+    @property
+    def text(self) -> str:
+        """The text of all parts."""
+        return self._text
+
+    def index(self, spans: Spans) -> npt.NDArray[np.int64]:
+        """Returns the index of each token's part, as an int64 array of shape (tokens,).
+
+        ``spans`` has the tokens of this text: the result of `Tokenizer.spans`, or any object with the columns
+        ``starts`` and ``ends``, in characters. A token that covers several parts belongs to the part of its first
+        character. The index of a token that covers no character, such as BOS, is -1.
+
+        Raises `TypeError` for an object without these columns, and `ArgumentError` for a span beyond the text.
+
+        >>> import polytok
+        >>> parts = polytok.Parts([("ab", False), ("<|endoftext|>", True), ("", False), ("c", False)])
+        >>> parts.index(polytok.load("default").spans("ab<|endoftext|>c", special="all")).tolist()
+        [0, 1, 3]
+        """
+        import numpy as np  # programs that only encode do not need numpy here
+
+        try:
+            starts, ends = np.asarray(spans.starts, np.int64), np.asarray(spans.ends, np.int64)
+        except (AttributeError, TypeError, ValueError):
+            raise TypeError(
+                f"spans={shown(spans)} has no columns starts and ends; pass the result of Tokenizer.spans"
+            ) from None
+        bounds = self._bounds()
+        if len(ends) and not 0 <= starts.min() <= ends.max() <= bounds[-1]:
+            raise ArgumentError(
+                f"the spans reach from {starts.min()} to {ends.max()}, but the text has {bounds[-1]} characters; pass "
+                "the spans of the same parts"
+            )
+        part_of_token = np.searchsorted(np.asarray(bounds[:-1], np.int64), starts, side="right") - 1
+        return np.where(starts < ends, part_of_token, -1)
+
+    def _bounds(self) -> list[int]:
+        """Returns the offset at which each part begins, and the end of the text, in characters of the repaired text."""
+        lengths = [0] * len(self._pairs)
+        for run in self._runs():
+            lengths[run.part] += len(run.text)
+        return list(itertools.accumulate(lengths, initial=0))
+
+    def _runs(self) -> list[_Run]:
+        """Returns the text with surrogates repaired as in every other text: pairs are joined, and lone surrogates are
+        replaced with U+FFFD. A pair in two parts belongs to the first; it is trusted if both parts are."""
+        runs: list[_Run] = []
+        for index, (text, trusted) in enumerate(self._pairs):
+            before = runs[-1] if runs else None
+            if before is not None and _HIGH <= before.text[-1] < _LOW <= text[:1] < _END:
+                runs[-1:] = [
+                    before._replace(text=before.text[:-1]),
+                    _Run(before.text[-1] + text[0], before.trusted and trusted, before.part),
+                ]
+                text = text[1:]
+            if text:
+                runs.append(_Run(text, trusted, index))
+        return [run._replace(text=_repaired(run.text)) for run in runs]
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def __iter__(self) -> Iterator[tuple[str, bool]]:
+        return iter(self._pairs)
+
+    def __add__(self, other: Parts) -> Parts:
+        if not isinstance(other, Parts):
+            return NotImplemented
+        joined = Parts.__new__(Parts)
+        joined._set_fields(self._pairs + other._pairs)
+        return joined
+
+    def __eq__(self, other: object) -> bool:
+        return self._pairs == other._pairs if isinstance(other, Parts) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._pairs)
+
+    def __repr__(self) -> str:
+        return f"Parts({list(self._pairs)!r})"
+
+    def __reduce__(self) -> tuple[type[Parts], tuple[list[tuple[str, bool]]]]:
+        return Parts, (list(self._pairs),)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Parts are immutable; create others instead of setting {name!r}")
+
+
+# The first high surrogate, the first low surrogate, and the first character after the surrogates.
+_HIGH, _LOW, _END = "\ud800", "\udc00", "\ue000"
+
+
+def _repaired(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _checked_pair(index: int, pair: Any) -> tuple[str, bool]:
+    """Returns a part as a pair of a str and a bool."""
+    if isinstance(pair, (str, bytes)) or not isinstance(pair, Iterable) or len(values := tuple(pair)) != 2:
+        raise TypeError(f"parts[{index}]={shown(pair)} is not a pair of a text and True or False")
+    text, trusted = values
+    if not isinstance(text, str):
+        raise TypeError(f"parts[{index}] has the text {shown(text)}, which is not a str; decode bytes first")
+    if not isinstance(trusted, bool):
+        raise ArgumentError(f"parts[{index}] has the trust {shown(trusted)}, which is neither True nor False")
+    return text, trusted
