@@ -70,9 +70,9 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     corpus.tokenize(str(folder / "text.txt"), tokenizer, folder / "tokens", lines=True, workers=1)
     dataset, mixture = corpus.open(folder / "tokens"), corpus.mix({folder / "tokens": 1})
     encoding = tokenizer.encoding("a")
-    decoders = tokenizer.decoder(), tokenizer.byte_decoder()
+    streams = tokenizer.decoder(), tokenizer.byte_decoder(), tokenizer.encoder(), tokenizer.incremental()
     parts = polytok.Parts([("a", True)])
-    values = [tokenizer, *decoders, tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding, parts]
+    values = [tokenizer, *streams, tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding, parts]
     return {
         **{type(value).__name__: value for value in (*values, dataset.packed(2, pad=0))},
         **{
@@ -85,7 +85,9 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "piece": "a",
         },
         **{"ids": [97], "id": 97, "batch": [[97]], "indices": [0], "state": mixture.state_dict()},
-        **dict.fromkeys(("n", "count", "word", "token", "char", "index", "number", "document", "position", "start"), 0),
+        **dict.fromkeys(
+            ("n", "count", "characters", "word", "token", "char", "index", "number", "document", "position", "start"), 0
+        ),
         **{"stop": 1, "length": 2, "vocab_size": 256, "alpha": 0.1, "kind": None, "level": "auto"},
         **{"padding": polytok.Padding(id=0), "other": encoding, "tokenizer": tokenizer, "dataset": folder / "tokens"},
         **{"datasets": {folder / "tokens": 1}, "folder": folder / "tokens", "out": folder / "out"},

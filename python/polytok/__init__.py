@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         TokenIdError,
     )
     from .id_counts import count_ids
+    from .incremental import Change, IncrementalText, StreamEncoder
     from .lengths import Padding, Truncation
     from .loading import load
     from .lossless import Lossless
@@ -61,6 +62,7 @@ __all__ = [
     "ArgumentError",
     "Batch",
     "ByteDecoder",
+    "Change",
     "Counts",
     "Edit",
     "EncodeError",
@@ -68,6 +70,7 @@ __all__ = [
     "FetchError",
     "FileError",
     "FormatError",
+    "IncrementalText",
     "InputOptions",
     "Kind",
     "LossError",
@@ -83,6 +86,7 @@ __all__ = [
     "SpecError",
     "SpecialTokenError",
     "StreamDecoder",
+    "StreamEncoder",
     "Token",
     "TokenIdError",
     "Tokenizer",
@@ -112,6 +116,7 @@ _PUBLIC_NAMES_OF_MODULE = {
         *("PolytokError", "SpecError", "SpecialTokenError", "TokenIdError"),
     ),
     "id_counts": ("count_ids",),
+    "incremental": ("Change", "IncrementalText", "StreamEncoder"),
     "lengths": ("Padding", "Truncation"),
     "loading": ("load",),
     "lossless": ("Lossless",),

@@ -14,6 +14,7 @@ from .files import save_all
 from .foreign_names import OWN_NAMES, add_foreign_names
 from .forking import load_numpy_before_fork
 from .formats.ptok import NativeFile
+from .incremental import IncrementalText, StreamEncoder, stable_prefix
 from .options import NoKeywords, OptionKeywords, OptionResolver, Options, special_text
 from .pieces import UnknownPiece, ids_of_pieces, pieces_of_ids
 from .spec import Spec
@@ -444,6 +445,48 @@ class Tokenizer:
         """Returns a decoder that converts ids to bytes as they arrive: `ByteDecoder`."""
         arguments.check_byte_decoding(skip_special, other, "byte_decoder")
         return ByteDecoder(self._core.stream(skip_special))
+
+    # Texts that grow or change
+
+    def encoder(self, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> StreamEncoder:
+        """Returns an encoder for a text that arrives in chunks: `StreamEncoder`.
+
+        >>> import polytok
+        >>> encoder = polytok.load("default").encoder(add_special=True)
+        >>> ids = encoder.push("some ") + encoder.push("text") + encoder.finish()
+        """
+        return StreamEncoder(_core.ChunkEncoder(self._core, self._resolve_options(options, keywords, "encoder")))
+
+    def incremental(
+        self, text: Text = "", *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
+    ) -> IncrementalText:
+        """Returns a text whose ids are kept up to date when it changes: `IncrementalText`.
+
+        >>> import polytok
+        >>> prompt = polytok.load("default").incremental("Hello")
+        >>> change = prompt.append(", world")
+        """
+        resolved_options = self._resolve_options(options, keywords, "incremental")
+        result = IncrementalText(_core.IncrementalText(self._core, resolved_options))
+        result.append(text)
+        return result
+
+    def stable_prefix(self, ids: Ids, **other: Unpack[NoKeywords]) -> int:
+        """Returns the number of leading ids that stay the same whatever text is appended to their text.
+
+        The text is decoded, and encoded with all special tokens recognized. Ids that this text does not encode to are
+        not counted, nor those after them. Raises `TokenIdError` for an id without a token.
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> ids = tokenizer.encode("one two thr")
+        >>> tokenizer.decode(ids[:tokenizer.stable_prefix(ids)])
+        'one two'
+        """
+        if other:
+            checks.keywords("stable_prefix", other, ())
+        special = self._resolve_options(None, {"special": "all"})
+        return stable_prefix(self._core, [*checks.iterable("ids", ids, "ids")], special)
 
     # The vocabulary
 

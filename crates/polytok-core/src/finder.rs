@@ -62,6 +62,16 @@ impl PatternFinder {
         matches!(self.search, PatternSearch::Literal(_))
     }
 
+    /// Returns the literal text that the pattern is; None if the pattern is empty, not UTF-8 or a regular expression.
+    pub fn literal(&self) -> Option<&str> {
+        if let PatternSearch::Literal(finder) = &self.search { std::str::from_utf8(finder.needle()).ok() } else { None }
+    }
+
+    /// Returns the regular expression, if the pattern is one.
+    pub fn as_regex(&self) -> Option<&Splitter> {
+        if let PatternSearch::Regex(splitter) = &self.search { Some(splitter) } else { None }
+    }
+
     /// Reports whether the pattern is the literal `text`.
     pub fn is_literal_of(&self, text: &str) -> bool {
         matches!(&self.search, PatternSearch::Literal(finder) if finder.needle() == text.as_bytes())

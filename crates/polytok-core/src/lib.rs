@@ -30,6 +30,7 @@ pub mod finder;
 pub(crate) mod group_set;
 pub mod hash;
 pub(crate) mod huge;
+pub mod incremental;
 pub mod lazy;
 pub mod model;
 pub mod native;

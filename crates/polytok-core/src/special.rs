@@ -21,6 +21,7 @@ use crate::vocab::Vocab;
 use finder::SpecialFinder;
 
 mod finder;
+pub mod joint;
 mod partition;
 mod white_space;
 

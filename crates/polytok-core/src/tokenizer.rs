@@ -1,5 +1,7 @@
-//! A compiled tokenizer: compiles a Spec, looks entries up and decodes ids. `outputs` encodes texts; the pipeline itself
-//! is in `encode`.
+//! A compiled tokenizer: compiles a Spec, looks entries up and decodes ids. `cuts` finds offsets at which a text can be
+//! encoded in two parts. `outputs` encodes texts; the pipeline itself is in `encode`.
+
+pub mod cuts;
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use crate::normalize::Normalizer;
 use crate::normalize::bert::Bert;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::pool::Pool;
-use crate::post::template::Template;
+use crate::post::template::{Template, TemplateStep};
 use crate::post::{Fallback, UnknownRules};
 use crate::routes::Route;
 use crate::scratch::Scratch;
@@ -51,6 +53,7 @@ pub struct Tokenizer {
     /// True if the vocabulary entries are bytes, which the reference stores as the characters of GPT-2's table.
     pub(crate) byte_level: bool,
     rows: Lazy<Option<Rows>>,
+    cuts: Lazy<cuts::Cuts>,
     pool: Pool,
 }
 
@@ -155,6 +158,7 @@ impl Tokenizer {
             route,
             segmenter,
             rows: Lazy::default(),
+            cuts: Lazy::default(),
             pool: Pool::default(),
         })
     }
@@ -262,6 +266,20 @@ impl Tokenizer {
     /// Appends the bytes that a stream holds back, and resets the stream's state.
     pub fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
         self.decoder.finish(state, out)
+    }
+
+    /// Returns the ids that the template inserts before and after the text; None if the template does not have the text
+    /// exactly once.
+    pub fn affixes(&self, add_special: bool) -> Option<(Vec<u32>, Vec<u32>)> {
+        let (mut prefix, mut suffix, mut slots) = (Vec::new(), Vec::new(), 0);
+        for step in self.template.steps(add_special, 0) {
+            match step {
+                TemplateStep::Insert(ids, _) if slots == 0 => prefix.extend(ids.iter().map(|id| id.0)),
+                TemplateStep::Insert(ids, _) => suffix.extend(ids.iter().map(|id| id.0)),
+                TemplateStep::Text => slots += 1,
+            }
+        }
+        (slots == 1).then_some((prefix, suffix))
     }
 
     /// Calls `run` with a scratch from the pool.

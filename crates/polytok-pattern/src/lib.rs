@@ -7,7 +7,8 @@
 //! * `stream` finds many pieces per call. An `automaton` reads classes and finds the ends of pieces. A `rule` decides
 //!   at most offsets from five adjacent characters whether a piece ends, for many offsets together (`blocks`,
 //!   `char_groups`). Some patterns of the family have no automaton. `redundant` proves with an automaton that a pattern
-//!   does not split the matches of another pattern.
+//!   does not split the matches of another pattern. `breaks` proves that matches end between two characters in every
+//!   text.
 //! * `scanner` finds one match per call, for every pattern of the family, and reads short texts. `dispatch` chooses its
 //!   first steps.
 //!
@@ -23,6 +24,7 @@
 
 mod automaton;
 mod blocks;
+mod breaks;
 mod char_groups;
 mod char_ranges;
 mod class_table;
@@ -41,6 +43,7 @@ mod stream;
 mod unicode;
 mod utf8;
 
+pub use breaks::{Break, BreakSide};
 pub use char_ranges::CharRanges;
 pub use class_table::ClassTable;
 pub use cursor::Cursor;
@@ -105,6 +108,12 @@ impl Splitter {
     /// finds such an offset.
     pub fn certain_end(&self, text: &str, from: usize) -> Option<usize> {
         self.streaming_program()?.certain_end(text.as_bytes(), from)
+    }
+
+    /// Returns the two sides of the offset between two characters if a match or a gap ends there in every text, so that
+    /// the text before the offset and the text after it can be split alone; None if this is not proven.
+    pub fn break_between(&self, left: char, right: char) -> Option<Break> {
+        self.streaming_program()?.break_between(left, right)
     }
 
     fn streaming_program(&self) -> Option<&Program> {

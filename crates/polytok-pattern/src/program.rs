@@ -11,6 +11,7 @@
 //! paths, or with an empty match. So the scanner is linear in the text (see `scanner`).
 
 use super::automaton::{Automaton, GAP};
+use super::breaks::Break;
 use super::classes::{Classes, Mask};
 use super::cursor::Cursor;
 use super::dispatch::Dispatch;
@@ -121,6 +122,12 @@ impl Program {
     /// finds such an offset.
     pub(super) fn certain_end(&self, text: &[u8], from: usize) -> Option<usize> {
         self.stream.as_ref()?.certain_end(&self.classes, text, from)
+    }
+
+    /// Returns the two sides of the break between two characters; None if the break is not certain.
+    pub(super) fn break_between(&self, left: char, right: char) -> Option<Break> {
+        let class = |c: char| self.classes.class_of_code(c as usize);
+        self.automaton()?.break_between(class(left), class(right), self.classes.end)
     }
 
     /// Calls `piece(start, end)` for each match in `text`, left to right. Long texts are read by the stream, which is

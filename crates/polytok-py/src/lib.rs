@@ -6,6 +6,7 @@ mod columns;
 mod convert;
 mod errors;
 mod ids;
+mod incremental;
 mod ints;
 mod native;
 mod pattern;
@@ -34,6 +35,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyResolvedOptions>()?;
     module.add_class::<token_columns::PyTokenColumns>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
+    module.add_class::<incremental::PyChunkEncoder>()?;
+    module.add_class::<incremental::PyIncrementalText>()?;
     module.add_class::<checksum::PyChecksum>()?;
     module.add_function(wrap_pyfunction!(load_numpy, module)?)?;
     native::register(module)?;

@@ -45,9 +45,9 @@ pub struct PyResolvedOptions {
 }
 
 /// The options of an encoding; None means the defaults.
-type Options<'a, 'py> = Option<&'a Bound<'py, PyResolvedOptions>>;
+pub type Options<'a, 'py> = Option<&'a Bound<'py, PyResolvedOptions>>;
 
-fn engine_options<'a>(options: Options<'a, '_>) -> EncodeOptions<'a> {
+pub fn engine_options<'a>(options: Options<'a, '_>) -> EncodeOptions<'a> {
     options.map_or_else(EncodeOptions::default, |options| {
         let PyResolvedOptions { add_special, special, reject } = options.get();
         EncodeOptions { add_special: *add_special, special: special.as_ref(), reject: reject.as_ref() }
@@ -246,6 +246,47 @@ impl PyTokenizer {
         let text = text::text(text)?;
         let options = engine_options(options);
         run_detached(py, text.len(), || self.tokenizer.count(&text, options)).map_err(to_python)
+    }
+
+    /// Returns the last cut in `text[start..=end]`: an offset at which the text can be encoded in two parts, whatever
+    /// follows the text. Offsets are in bytes; None if no cut is proven there.
+    #[pyo3(signature = (text, start, end, options=None))]
+    fn safe_cut<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        start: usize,
+        end: usize,
+        options: Options<'_, 'py>,
+    ) -> PyResult<Option<usize>> {
+        let text = text::text(text)?;
+        Ok(self.tokenizer.safe_cut(&text, start, end, engine_options(options)))
+    }
+
+    /// Returns the ids that the template inserts before and after the text; None if the template does not have the text
+    /// exactly once.
+    fn template_ids(&self) -> Option<(Vec<u32>, Vec<u32>)> {
+        self.tokenizer.affixes(true)
+    }
+
+    /// Returns the ids of the text after a cut, without the template. The text before the cut has an effect on the ids
+    /// only as the context of the cut.
+    #[pyo3(signature = (text, cut, options=None))]
+    fn encode_from<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        cut: usize,
+        options: Options<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = text::text(text)?;
+        let options = engine_options(options);
+        let mut ids = Vec::new();
+        run_detached(py, text.len(), || {
+            let start = self.tokenizer.context_start(&text, cut);
+            self.tokenizer.encode_from(&text[start..], cut - start, options, &mut ids)
+        })
+        .map_err(to_python)?;
+        self.list(py, &ids)
     }
 
     /// Lists every token as (id, piece, start, end, byte start, byte end); start and end count characters.

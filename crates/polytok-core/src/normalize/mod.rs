@@ -8,6 +8,7 @@ pub mod charsmap;
 pub mod escape;
 pub mod growth;
 pub mod invalid;
+pub mod joint;
 pub mod kept_text;
 pub mod lowercase;
 pub mod nmt;

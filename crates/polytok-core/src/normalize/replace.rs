@@ -14,12 +14,15 @@ use crate::utf8::valid;
 pub struct Replacer {
     finder: PatternFinder,
     content: String,
+    replaces_runs_of_spaces: bool,
 }
 
 impl Replacer {
     /// Compiles a step.
     pub fn compile(spec: &spec::Replace) -> Result<Replacer> {
-        Ok(Replacer { finder: PatternFinder::compile(&spec.pattern)?, content: spec.content.clone() })
+        let replaces_runs_of_spaces = spec.pattern.is_regex && spec.pattern.text == " {2,}" && spec.content == " ";
+        let finder = PatternFinder::compile(&spec.pattern)?;
+        Ok(Replacer { finder, content: spec.content.clone(), replaces_runs_of_spaces })
     }
 
     /// Writes `text` with its matches replaced. Bytes that are not UTF-8 match nothing. Returns `Error::Encode` if the
@@ -49,6 +52,16 @@ impl Replacer {
             out.keep(text, kept_until, text.len());
         }
         Ok(())
+    }
+
+    /// Returns the literal text that the step replaces; None if the step has another kind of pattern.
+    pub(super) fn literal(&self) -> Option<&str> {
+        self.finder.literal()
+    }
+
+    /// Reports whether the step replaces runs of at least two spaces by a space.
+    pub(super) fn replaces_runs_of_spaces(&self) -> bool {
+        self.replaces_runs_of_spaces
     }
 
     /// Reports whether the step replaces each space by U+2581.

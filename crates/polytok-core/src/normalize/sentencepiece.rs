@@ -14,10 +14,13 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+
 use super::charsmap::Charsmap;
 use super::escape::{Escape, Prefix};
 use super::growth;
 use crate::error::Result;
+use crate::lazy::Lazy;
 use crate::space_mark;
 use crate::spec::{SentencePieceNormalize, SentencePieceVersion};
 use crate::trie::{NONE, ROOT, Trie};
@@ -55,6 +58,8 @@ pub struct SentencePieceNormalizer {
     space: &'static [u8],
     /// The kind of step for each first byte.
     step_kinds: [StepKind; 256],
+    /// The characters after the first character of a key; None if the keys cannot be listed.
+    later_key_chars: Lazy<Option<HashSet<char>>>,
 }
 
 impl SentencePieceNormalizer {
@@ -78,6 +83,7 @@ impl SentencePieceNormalizer {
             whitespace_as_suffix: spec.whitespace_as_suffix,
             space: if spec.escape_whitespaces { space_mark::BYTES } else { b" " },
             step_kinds,
+            later_key_chars: Lazy::default(),
         })
     }
 
@@ -95,6 +101,41 @@ impl SentencePieceNormalizer {
             && self.remove_extra_whitespaces
             && !self.whitespace_as_suffix
             && self.space == space_mark::BYTES
+    }
+
+    /// Reports whether a space is inserted after the text.
+    pub(super) fn adds_suffix(&self) -> bool {
+        self.add_dummy_prefix && self.whitespace_as_suffix
+    }
+
+    /// Reports whether there are user-defined pieces, which are copied.
+    pub(super) fn has_user_defined(&self) -> bool {
+        self.user_defined.is_some()
+    }
+
+    /// Reports whether runs of spaces are merged and spaces at the ends are removed.
+    pub(super) fn merges_spaces(&self) -> bool {
+        self.remove_extra_whitespaces
+    }
+
+    /// Returns the text that is written for a space.
+    pub(super) fn space_text(&self) -> &'static str {
+        if self.space == space_mark::BYTES { space_mark::TEXT } else { " " }
+    }
+
+    /// Reports whether a key of the charsmap can have this character after its first character.
+    pub(super) fn continues_key(&self, c: char) -> bool {
+        let list_later_chars = || {
+            let mut later_chars = HashSet::new();
+            let mut visit = |key_char: super::charsmap::KeyChar| {
+                if !key_char.is_first {
+                    later_chars.insert(key_char.char);
+                }
+            };
+            let is_listed = self.charsmap.as_ref().is_none_or(|map| map.for_each_char(&mut visit));
+            is_listed.then_some(later_chars)
+        };
+        self.later_key_chars.get(list_later_chars).as_ref().is_none_or(|later_chars| later_chars.contains(&c))
     }
 
     /// The rules for rewriting.

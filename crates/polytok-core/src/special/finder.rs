@@ -7,8 +7,10 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::TextPart;
+use super::joint::TokenEdges;
 use super::white_space::{WhiteSpaceScanner, is_next_to_word};
 use crate::error::{Error, Result};
+use crate::lazy::Lazy;
 use crate::spec::{Matching, SpecialToken};
 
 /// A finder of special tokens in one kind of text: the text before normalization or the normalized text.
@@ -18,6 +20,9 @@ pub(super) struct SpecialFinder {
     /// For each token, true if the token is recognized. A token that is not recognized hides the tokens that it
     /// overlaps.
     is_recognized: Vec<bool>,
+    /// The texts that are searched for, in the order of the tokens.
+    pub texts: Vec<Vec<u8>>,
+    edges: Lazy<TokenEdges>,
     matching: Matching,
 }
 
@@ -42,7 +47,12 @@ impl SpecialFinder {
             .build(&texts)
             .map_err(|error| Error::Spec(format!("special tokens: {error}")))?;
         let (tokens, is_recognized) = tokens.into_iter().unzip();
-        Ok(Some(SpecialFinder { automaton, tokens, is_recognized, matching }))
+        Ok(Some(SpecialFinder { automaton, tokens, is_recognized, texts, edges: Lazy::default(), matching }))
+    }
+
+    /// Returns the bytes that decide whether a token can reach over an offset.
+    pub fn edges(&self) -> &TokenEdges {
+        self.edges.get(|| TokenEdges::new(self))
     }
 
     /// Calls `part` for every part of the text, from left to right.

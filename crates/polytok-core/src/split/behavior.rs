@@ -33,6 +33,19 @@ impl PatternSplit {
         Ok(PatternSplit { finder, behavior, invert, pieces_are_matches })
     }
 
+    pub(super) fn finder(&self) -> &PatternFinder {
+        &self.finder
+    }
+
+    pub(super) fn behavior(&self) -> Behavior {
+        self.behavior
+    }
+
+    /// Reports whether gaps count as matches, and matches as gaps.
+    pub(super) fn is_inverted(&self) -> bool {
+        self.invert
+    }
+
     /// Reports whether the step removes the literal `text` from the text and does nothing else.
     pub fn removes(&self, text: &str) -> bool {
         self.finder.is_literal_of(text) && self.behavior == Behavior::Removed && !self.invert

@@ -21,7 +21,7 @@ use crate::space_mark;
 use crate::spec::{Behavior, Scheme, Split};
 
 /// A step that splits pieces.
-enum DivideStep {
+pub(super) enum DivideStep {
     Pattern(PatternSplit),
     Words(Box<WordPattern>),
     Script(ScriptSplit),
@@ -30,14 +30,14 @@ enum DivideStep {
 }
 
 /// A step that rewrites pieces.
-enum RewriteStep {
+pub(super) enum RewriteStep {
     Metaspace(Metaspace),
     PieceSpace,
     ByteLevel,
 }
 
 /// A step of the chain.
-enum SplitStep {
+pub(super) enum SplitStep {
     Divide(DivideStep),
     Rewrite(RewriteStep),
 }
@@ -149,6 +149,11 @@ impl SplitChain {
     /// Returns how the chain makes spaces visible; None if the chain does anything else.
     pub fn as_escape(&self) -> Option<Escape> {
         if let [SplitStep::Rewrite(RewriteStep::Metaspace(step))] = &self.steps[..] { step.as_escape() } else { None }
+    }
+
+    /// Returns the steps.
+    pub(super) fn steps(&self) -> &[SplitStep] {
+        &self.steps
     }
 
     /// Reports whether the chain has no steps.

@@ -30,6 +30,16 @@ impl Metaspace {
         PatternSplit::compile(&pattern, Behavior::MergedWithNext, false)
     }
 
+    /// Reports whether the replacement is inserted before some pieces.
+    pub(super) fn inserts_prefix(&self) -> bool {
+        self.prepend != Scheme::Never
+    }
+
+    /// Returns the text that replaces a space.
+    pub(super) fn replacement(&self) -> &str {
+        &self.replacement
+    }
+
     /// Returns how the step makes spaces visible, if the replacement is U+2581.
     pub fn as_escape(&self) -> Option<Escape> {
         let prefix = match self.prepend {

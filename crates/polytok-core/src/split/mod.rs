@@ -8,6 +8,7 @@ pub mod chain;
 pub mod cursor;
 pub mod digit_groups;
 pub mod fixed_length;
+pub mod joint;
 pub mod metaspace;
 pub mod script;
 mod skipped;

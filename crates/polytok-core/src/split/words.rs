@@ -106,6 +106,11 @@ impl WordPattern {
         }
     }
 
+    /// Reports whether two adjacent characters are in one piece.
+    pub(super) fn joins(&self, left: char, right: char) -> bool {
+        self.kinds.get(left) & self.kinds.get(right) & LETTER != 0
+    }
+
     /// Writes the next pieces to `pieces` and returns their number, which is 0 after the last piece.
     pub(super) fn fill(&self, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> usize {
         self.fill_at(SimdLevel::current(), text, cursor, pieces)

@@ -1,0 +1,57 @@
+//! Encodes a text that arrives in chunks: each chunk returns the ids that no later text can change.
+//!
+//! Invariant: the ids of all calls, joined, are the ids of the whole text. Cost: each byte of the text is searched for
+//! cuts once and encoded once, except for the contexts of cuts. Memory: the text after the last cut.
+
+use super::settle::OpenText;
+use crate::error::Result;
+use crate::tokenizer::{EncodeOptions, Tokenizer};
+
+/// The text that is not encoded yet. Calls must pass the same tokenizer and options.
+#[derive(Clone, Debug, Default)]
+pub struct ChunkEncoder {
+    open: OpenText,
+    /// True if ids were returned, so that the ids before the text were returned too.
+    has_started: bool,
+}
+
+impl ChunkEncoder {
+    /// Appends a chunk of the text, and appends the ids that are final to `ids`.
+    pub fn push(
+        &mut self,
+        tokenizer: &Tokenizer,
+        chunk: &[u8],
+        options: EncodeOptions,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        self.open.extend(chunk);
+        let Some((prefix, _)) = tokenizer.affixes(options.add_special) else { return Ok(()) };
+        let from = self.open.context_len;
+        let Some(cut) = self.open.next_cut(tokenizer, from, usize::MAX, options) else { return Ok(()) };
+        if !self.has_started {
+            ids.extend(prefix);
+        }
+        self.open.encode(tokenizer, from, cut, options, ids)?;
+        self.has_started = true;
+        self.open.remove_before(tokenizer, cut);
+        Ok(())
+    }
+
+    /// Appends the remaining ids, and starts a new text.
+    pub fn finish(&mut self, tokenizer: &Tokenizer, options: EncodeOptions, ids: &mut Vec<u32>) -> Result<()> {
+        let ChunkEncoder { open, has_started } = std::mem::take(self);
+        match tokenizer.affixes(options.add_special).filter(|_| has_started) {
+            Some((_, suffix)) => {
+                open.encode(tokenizer, open.context_len, open.bytes.len(), options, ids)?;
+                ids.extend(suffix);
+                Ok(())
+            }
+            None => tokenizer.encode(&open.bytes, options, ids),
+        }
+    }
+
+    /// Returns the number of bytes whose ids are not final.
+    pub fn pending_bytes(&self) -> usize {
+        self.open.bytes.len() - self.open.context_len
+    }
+}

@@ -1,0 +1,266 @@
+//! Finds *cuts*: offsets at which a text can be encoded in two parts, whatever other text stands before and after.
+//!
+//! The ids of a text with a cut are the ids of the text before the cut, followed by the ids of the text after it. A
+//! cut is proven from the two characters next to the offset and the two characters around them, so every text with
+//! these four characters has a cut there. The proof follows the pipeline: no special token reaches over the offset
+//! (special/joint.rs), normalization rewrites both sides independently (normalize/joint.rs), and then either the split
+//! divides there in every text (split/joint.rs), or it never does and no vocabulary entry crosses the offset. Text
+//! that no entry covers must not be joined over the offset either.
+//!
+//! A tokenizer that inserts or removes text at the start of a text does so at a cut too, if the text after the cut is
+//! encoded alone. So that text is encoded together with the characters before the cut ([`Tokenizer::encode_from`]),
+//! and the tokens of these characters are dropped.
+//!
+//! No cut is claimed for models whose ids depend on sums of floats from the start of the text (SentencePiece's
+//! Unigram), for patterns without an automaton, and for steps without a proof. Then a text can have no cut at all.
+//!
+//! Cost: a table lookup for each offset between ASCII characters, after the first use of the pair; a proof for each
+//! other offset.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use hashbrown::HashSet;
+
+use super::{EncodeOptions, Tokenizer};
+use crate::boundary::neighbours::BytePairs;
+use crate::error::Result;
+use crate::model::CompiledModel;
+use crate::normalize::joint::Joint;
+use crate::post::Fallback;
+use crate::spec::Kind;
+use crate::special::SpecialSet;
+use crate::special::joint::SpecialJoint;
+use crate::split::joint::Division;
+use crate::utf8::{is_continuation, only_char};
+
+/// The largest number of bytes before and after a cut that its proof reads.
+pub const CUT_WINDOW: usize = 8;
+
+/// The values of the table of proofs.
+const UNKNOWN: u8 = 0;
+const IS_CUT: u8 = 1;
+const IS_NO_CUT: u8 = 2;
+
+/// The number of entries of the table of proofs: one for each pair of ASCII characters.
+const PROOF_COUNT: usize = 128 * 128;
+
+/// The tables for finding cuts.
+pub(super) struct Cuts {
+    /// The proofs of pairs of ASCII characters that have a usual ASCII character before and after them.
+    proofs: Box<[AtomicU8]>,
+    /// The pairs of bytes that are adjacent in user-defined pieces, which are matched before other entries.
+    user_defined_pairs: BytePairs,
+    /// The pairs of bytes that are adjacent in an entry, for models without boundaries.
+    entry_pairs: Option<BytePairs>,
+    /// The characters that are entries, if adjacent unknown text is one token. After such a character, unknown text is
+    /// a new token.
+    known_chars: Option<HashSet<char>>,
+    /// True if all usual characters around a joint have the same effect on proofs.
+    usual_chars_are_alike: bool,
+    /// True if the start of a text is normalized in another way.
+    starts_differ: bool,
+}
+
+impl Cuts {
+    pub fn new(tokenizer: &Tokenizer) -> Cuts {
+        let vocab = &tokenizer.segmenter.vocab;
+        let bytes = |row| vocab.bytes(row);
+        let is_plain = |kind: Kind| matches!(kind, Kind::Normal | Kind::UserDefined);
+        let model = &tokenizer.segmenter.model;
+        let reads_entries = matches!(model, CompiledModel::LongestMatch(_) | CompiledModel::Plamo2(_));
+        // WordPiece and WordLevel return the unknown entry themselves, once for each piece.
+        let joins_unknown = !matches!(model, CompiledModel::WordPiece(_) | CompiledModel::WordLevel(_))
+            && matches!(tokenizer.segmenter.fallback, Fallback::Unk(_));
+        let has_affixes =
+            matches!(model, CompiledModel::Bpe(bpe) if bpe.is_of_scalars() && !bpe.can_split_at_boundaries());
+        let known_chars = joins_unknown.then(|| {
+            let rows = vocab.rows().filter(|&row| is_plain(vocab.kind(row)) && !has_affixes);
+            rows.filter_map(|row| only_char(vocab.bytes(row))).collect()
+        });
+        Cuts {
+            proofs: (0..PROOF_COUNT).map(|_| AtomicU8::new(UNKNOWN)).collect(),
+            user_defined_pairs: BytePairs::from_entries(vocab.rows_of(Kind::UserDefined).map(bytes)),
+            entry_pairs: reads_entries.then(|| BytePairs::from_entries(vocab.rows().map(bytes))),
+            known_chars,
+            usual_chars_are_alike: tokenizer.normalizer.keeps_plain((0..128u8).map(char::from).filter(is_usual)),
+            starts_differ: tokenizer.normalizer.changes_starts() || tokenizer.segmenter.splits.changes_starts(),
+        }
+    }
+}
+
+/// The characters around an offset.
+#[derive(Clone, Copy)]
+struct CutChars {
+    /// The character before `left`; None at the start of the text.
+    before: Option<char>,
+    left: char,
+    right: char,
+    after: char,
+}
+
+impl CutChars {
+    /// Reads the characters around an offset; None if the offset is not between two characters or there is no character
+    /// after the second.
+    fn read(text: &[u8], at: usize) -> Option<CutChars> {
+        let left = char_before(text, at)?;
+        let right = char_at(text, at)?;
+        let after = char_at(text, at + right.len_utf8())?;
+        let left_start = at - left.len_utf8();
+        let before = if left_start == 0 { None } else { Some(char_before(text, left_start)?) };
+        Some(CutChars { before, left, right, after })
+    }
+
+    fn joint(self) -> Joint {
+        let before = self.before.map(String::from).unwrap_or_default();
+        Joint { before: Some(before), left: self.left.into(), right: self.right.into(), after: Some(self.after.into()) }
+    }
+
+    /// Returns the index of the proof in the table. None if the characters next to the offset are not ASCII, or the
+    /// characters around them are not usual.
+    fn proof_index(self) -> Option<usize> {
+        let is_in_table = self.left.is_ascii() && self.right.is_ascii();
+        let are_usual = self.before.is_none_or(|before| is_usual(&before)) && is_usual(&self.after);
+        (is_in_table && are_usual).then_some((self.left as usize) << 7 | self.right as usize)
+    }
+}
+
+/// Reports whether a character is one of those that stand around most cuts: an ASCII letter or digit, or a space.
+fn is_usual(c: &char) -> bool {
+    c.is_ascii_alphanumeric() || *c == ' '
+}
+
+/// Returns the character that ends at `at`; None if there is none.
+fn char_before(text: &[u8], at: usize) -> Option<char> {
+    let start = (at.saturating_sub(4)..at).rev().find(|&start| !is_continuation(text[start]))?;
+    only_char(&text[start..at])
+}
+
+/// Returns the character that starts at `at`; None if there is none, or if it is not complete.
+fn char_at(text: &[u8], at: usize) -> Option<char> {
+    let lead = *text.get(at)?;
+    if lead < 0x80 {
+        return Some(lead as char);
+    }
+    only_char(text.get(at..at + crate::utf8::lead_len(lead))?)
+}
+
+impl Tokenizer {
+    /// Returns the last cut in `text[start..=end]`; None if no cut is proven there. The text can be the start of a
+    /// longer text: no cut depends on what follows. Text before `end` and `CUT_WINDOW` bytes after it must be UTF-8,
+    /// except that the text can end inside a character.
+    pub fn safe_cut(&self, text: &[u8], start: usize, end: usize, options: EncodeOptions) -> Option<usize> {
+        (start.max(1)..=end.min(text.len())).rev().find(|&at| self.is_cut(text, at, options))
+    }
+
+    /// Returns the first cut in `text[start..=end]`, under the conditions of `safe_cut`.
+    pub fn first_cut(&self, text: &[u8], start: usize, end: usize, options: EncodeOptions) -> Option<usize> {
+        (start.max(1)..=end.min(text.len())).find(|&at| self.is_cut(text, at, options))
+    }
+
+    /// Reports whether an offset of a text is proven to be a cut.
+    pub fn is_cut(&self, text: &[u8], at: usize, options: EncodeOptions) -> bool {
+        let Some(chars) = CutChars::read(text, at) else { return false };
+        self.pipeline_divides(chars) && self.specials_divide(chars, options)
+    }
+
+    /// Returns the start of the context with which the text after a cut is encoded by [`Self::encode_from`].
+    pub fn context_start(&self, text: &[u8], cut: usize) -> usize {
+        let is_needed = cut > 0 && self.cuts().starts_differ;
+        if is_needed { cut - char_before(text, cut).map_or(0, char::len_utf8) } else { cut }
+    }
+
+    /// Appends the ids of the text after `cut`, without the template. The text starts with the context of the cut.
+    pub fn encode_from(&self, text: &[u8], cut: usize, options: EncodeOptions, ids: &mut Vec<u32>) -> Result<()> {
+        let options = EncodeOptions { add_special: false, ..options };
+        let from = ids.len();
+        self.encode(text, options, ids)?;
+        if cut > 0 {
+            let context_count = self.count(&text[..cut], options)?;
+            ids.drain(from..from + context_count);
+        }
+        Ok(())
+    }
+
+    fn cuts(&self) -> &Cuts {
+        self.cuts.get(|| Cuts::new(self))
+    }
+
+    /// Reports whether normalization, split and model treat the two sides independently, without special tokens.
+    fn pipeline_divides(&self, chars: CutChars) -> bool {
+        let cuts = self.cuts();
+        let Some(index) = chars.proof_index().filter(|_| cuts.usual_chars_are_alike) else { return self.prove(chars) };
+        let proof = &cuts.proofs[index];
+        match proof.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let is_cut = self.prove(chars);
+                proof.store(if is_cut { IS_CUT } else { IS_NO_CUT }, Ordering::Relaxed);
+                is_cut
+            }
+            known => known == IS_CUT,
+        }
+    }
+
+    fn prove(&self, chars: CutChars) -> bool {
+        let cuts = self.cuts();
+        let mut joint = chars.joint();
+        if cuts.joins_user_defined(&joint.left, &joint.right) || !self.normalizer.rewrite_joint(&mut joint) {
+            return false;
+        }
+        if cuts.joins_user_defined(&joint.left, &joint.right) {
+            return false;
+        }
+        let Some(division) = self.segmenter.splits.division(&mut joint) else { return false };
+        let is_left_known =
+            cuts.known_chars.as_ref().is_none_or(|known| joint.left_char().is_some_and(|left| known.contains(&left)));
+        is_left_known && (division == Division::Always || self.is_boundary(&joint))
+    }
+
+    /// Reports whether no entry crosses the offset of a joint, and the model treats the text on both sides
+    /// independently.
+    fn is_boundary(&self, joint: &Joint) -> bool {
+        let cuts = self.cuts();
+        match &self.segmenter.model {
+            CompiledModel::Bpe(bpe) => {
+                let Some(boundary) = self.segmenter.boundary.as_ref().filter(|_| !bpe.encodes_entries_whole()) else {
+                    return false;
+                };
+                let text = format!("{}{}", joint.left, joint.right);
+                let last_start = joint.left.len() - joint.left_char().map_or(0, char::len_utf8);
+                boundary.next_boundary(text.as_bytes(), (last_start, text.len())) == joint.left.len()
+            }
+            CompiledModel::LongestMatch(_) | CompiledModel::Plamo2(_) => {
+                let (left, right) = (joint.left.as_bytes().last(), joint.right.as_bytes().first());
+                let are_apart = |pairs: &BytePairs| Some(!pairs.has(*left?, *right?));
+                cuts.entry_pairs.as_ref().and_then(are_apart).unwrap_or(false)
+            }
+            _ => false,
+        }
+    }
+
+    /// Reports whether no special token reaches over the offset.
+    fn specials_divide(&self, chars: CutChars, options: EncodeOptions) -> bool {
+        let recognized = options.special.or(self.specials().always());
+        let CutChars { left, right, .. } = chars;
+        let joint = SpecialJoint { left, right, starts_differ: self.cuts().starts_differ };
+        let is_independent = |set: &SpecialSet| set.is_independent(joint);
+        if !options.reject.is_none_or(is_independent) || !recognized.is_none_or(is_independent) {
+            return false;
+        }
+        let Some(set) = recognized.filter(|set| set.has_normalized()) else { return true };
+        let mut normalized = chars.joint();
+        self.normalizer.rewrite_joint(&mut normalized)
+            && normalized.left_char().zip(normalized.right_char()).is_some_and(|(left, right)| {
+                set.is_independent_in_normalized(SpecialJoint { left, right, starts_differ: joint.starts_differ })
+            })
+    }
+}
+
+impl Cuts {
+    /// Reports whether a user-defined piece can contain the end of `left` and the start of `right`.
+    fn joins_user_defined(&self, left: &str, right: &str) -> bool {
+        match (left.as_bytes().last(), right.as_bytes().first()) {
+            (Some(&left), Some(&right)) => self.user_defined_pairs.has(left, right),
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+"""Encodes texts that grow or change, without encoding everything again."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from . import _core, checks
+from .values import Text
+
+
+class Change(NamedTuple):
+    """The difference between the ids of a text before and after a change.
+
+    The ids after the change are the first ``kept`` ids from before, followed by ``ids``.
+
+    >>> import polytok
+    >>> text = polytok.load("default").incremental("one")
+    >>> before = text.ids
+    >>> change = text.append(" two")
+    >>> before[:change.kept] + change.ids == text.ids
+    True
+    """
+
+    kept: int
+    ids: list[int]
+
+
+class StreamEncoder:
+    """Encodes a text that arrives in chunks, and returns each id as soon as no later text can change it.
+
+    All ids that `push` and `finish` return, joined, are the ids that `Tokenizer.encode` returns for the whole text, for
+    every division into chunks: a chunk of ``bytes`` can end inside a character, and a ``str`` between two surrogates.
+    The memory is that of the text whose ids are not final.
+
+    >>> import polytok
+    >>> tokenizer = polytok.load("default")
+    >>> encoder = tokenizer.encoder()
+    >>> ids = [*encoder.push("A text in "), *encoder.push("two chunks."), *encoder.finish()]
+    >>> ids == tokenizer.encode("A text in two chunks.")
+    True
+    """
+
+    __slots__ = ("_core", "_surrogate")
+
+    def __init__(self, core: _core.ChunkEncoder) -> None:
+        self._core = core
+        self._surrogate = ""  # the first half of a pair at the end of a chunk
+
+    def push(self, text: Text) -> list[int]:
+        """Encodes a chunk of the text, and returns the ids that are final now, which can be none.
+
+        Raises the errors of `Tokenizer.encode`; afterwards, start a new encoder.
+        """
+        if not isinstance(text, str):
+            checks.text("text", text)
+            return [*self._push_surrogate(), *self._core.push(text)]
+        if self._surrogate:
+            text = self._surrogate + text
+        self._surrogate = _first_half_at_end(text)
+        return self._core.push(text[:-1] if self._surrogate else text)
+
+    def finish(self) -> list[int]:
+        """Returns the remaining ids, and resets the encoder for another text."""
+        return [*self._push_surrogate(), *self._core.finish()]
+
+    @property
+    def pending_bytes(self) -> int:
+        """The number of bytes of text, in UTF-8, whose ids are not final."""
+        return self._core.pending_bytes + len(self._surrogate.encode("utf-8", "surrogatepass"))
+
+    def _push_surrogate(self) -> list[int]:
+        surrogate, self._surrogate = self._surrogate, ""
+        return self._core.push(surrogate) if surrogate else []
+
+
+class IncrementalText:
+    """A text with its ids, of which a change encodes only the part that it affects.
+
+    The ids are always those that `Tokenizer.encode` returns for the current text. `append`, `set_text` and `truncate`
+    return a `Change`. If encoding fails, they raise the errors of `Tokenizer.encode` and change nothing.
+
+    >>> import polytok
+    >>> tokenizer = polytok.load("default")
+    >>> prompt = tokenizer.incremental("You are a helpful assistant.")
+    >>> change = prompt.append(" Answer briefly.")
+    >>> prompt.ids == tokenizer.encode("You are a helpful assistant. Answer briefly.")
+    True
+    """
+
+    __slots__ = ("_core", "_surrogate")
+
+    def __init__(self, core: _core.IncrementalText) -> None:
+        self._core = core
+        self._surrogate = ""  # the first half of a pair at the end of the text
+
+    def append(self, text: Text) -> Change:
+        """Appends text."""
+        checks.text("text", text)
+        removed_bytes = 0
+        if self._surrogate and isinstance(text, str) and "\udc00" <= text[:1] <= "\udfff":
+            # The lone first half was replaced by U+FFFD.
+            text, removed_bytes = self._surrogate + text, 3
+        change = Change(*self._core.append(text, removed_bytes))
+        if text:
+            self._surrogate = _first_half_at_end(text)
+        return change
+
+    def set_text(self, text: Text) -> Change:
+        """Replaces the whole text. Only the text after the common start of both texts is encoded."""
+        checks.text("text", text)
+        change = Change(*self._core.set_text(text))
+        self._surrogate = _first_half_at_end(text)
+        return change
+
+    def truncate(self, characters: int) -> Change:
+        """Keeps only the first ``characters`` characters of `text`; a shorter text is not changed."""
+        change = Change(*self._core.truncate(checks.number("characters", characters, least=0)))
+        self._surrogate = ""
+        return change
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of the text."""
+        return self._core.ids()
+
+    @property
+    def text(self) -> str:
+        """The text. Bytes that are not UTF-8, and lone surrogates, are U+FFFD."""
+        return self._core.text().decode("utf-8", "replace")
+
+    def copy(self) -> IncrementalText:
+        """Returns a copy that changes independently. Both share the memory of the common start.
+
+        >>> import polytok
+        >>> prompt = polytok.load("default").incremental("Translate: ")
+        >>> one, other = prompt.copy(), prompt.copy()
+        >>> change, other_change = one.append("cat"), other.append("dog")
+        >>> prompt.text, one.text, other.text
+        ('Translate: ', 'Translate: cat', 'Translate: dog')
+        """
+        copy = IncrementalText(self._core.copy())
+        copy._surrogate = self._surrogate
+        return copy
+
+    def __repr__(self) -> str:
+        return f"IncrementalText({checks.shown(self.text)})"
+
+
+def stable_prefix(core: _core.Tokenizer, ids: list[int], special: _core.ResolvedOptions | None) -> int:
+    """Returns the number of leading ids that no later text changes; ``special`` recognizes all special tokens."""
+    prefix, _ = core.template_ids() or ([], [])
+    prefix = prefix if prefix and ids[: len(prefix)] == prefix else []
+    text = _core.IncrementalText(core, special)
+    text.append(core.decode_bytes(ids[len(prefix) :], False), 0)
+    stable_ids = [*prefix, *text.ids()[: text.settled_count()]]
+    count = 0
+    while count < min(len(ids), len(stable_ids)) and ids[count] == stable_ids[count]:
+        count += 1
+    return count
+
+
+def _first_half_at_end(text: Text) -> str:
+    """Returns the last character of a text if it is the first half of a pair of surrogates, else ""."""
+    return text[-1] if isinstance(text, str) and "\ud800" <= text[-1:] <= "\udbff" else ""
