@@ -29,6 +29,7 @@ test-torch: $(VENV)/installed-test
 
 parity: $(VENV)/installed-test
 	$(BIN)/python -m tests.parity --full
+	$(BIN)/python tests/parity/incremental.py
 
 lint: $(VENV)/installed-test $(VENV)/installed-docs
 	cargo fmt --check

@@ -111,6 +111,17 @@ def test_encode_npy(model: Path, text: Path, tmp_path: Path) -> None:
     assert np.load(out).shape == (0,)
 
 
+def test_encode_reads_a_long_text_in_parts(tmp_path: Path) -> None:
+    path, out = tmp_path / "long.txt", tmp_path / "ids.npy"
+    text = "".join(f"Zeile {number}: héllo wörld, 世界!\n" for number in range(250_000))  # more than two parts
+    path.write_text(text, encoding="utf-8")
+    expected = polytok.load("default").encode_array(text, add_special=True)
+    run("encode", "--add-special", path, "-o", out)
+    assert np.array_equal(np.load(out), expected)
+    lines = run("encode", "--add-special", path, "--text", "a").split(b"\n")
+    assert [line.split(b" ") for line in lines[:2]] == [[b"97"], [b"%d" % id for id in expected.tolist()]]
+
+
 def test_output_files_are_replaced_completely_or_not_at_all(model: Path, text: Path, tmp_path: Path) -> None:
     out = tmp_path / "ids.txt"
     run("encode", "-m", model, text, "-o", out)

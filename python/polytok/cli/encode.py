@@ -8,15 +8,19 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO, Any
 
+import numpy as np
+
 from ..errors import ArgumentError
 from ..files import open_replacement
 from ..npy import NpyWriter
 from ..options import Options
+from ..reading.files import Part
 from ..spec import Kind
 from ..tokenizer import Tokenizer
 from ..values import Batch, IdArray, Token
@@ -34,7 +38,7 @@ from .options import (
     open_output,
 )
 from .outputs import OUTPUT_HELP, add_overwrite_option, check_outputs
-from .texts import named_texts
+from .texts import named_texts, texts_in_parts
 
 _EXAMPLES = """\
   echo 'Hello, world' | polytok encode
@@ -42,7 +46,7 @@ _EXAMPLES = """\
   polytok encode -m llama.model --add-special corpus.txt -o corpus.npy
   polytok encode --special '<|endoftext|>' --reject-special corpus.txt
 """
-_IDS_PER_WRITE = 1 << 20
+_IDS_PER_WRITE = 1 << 18
 
 
 def add_parser(subparsers: Any) -> None:
@@ -72,17 +76,16 @@ def run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments, [arguments.out])
     tokenizer = load_tokenizer(arguments)
     options = encode_options(arguments)
-    batches = (texts for _, texts in named_texts(arguments))
     if output == "npy":
         with _rewindable_output(arguments.out) as file:
             writer = NpyWriter(file, tokenizer.encode_array(b"").dtype)
-            for ids in _encode_flat(tokenizer, batches, options):
-                writer.write(ids)
+            for encoded in _encodings(tokenizer, texts_in_parts(arguments), options):
+                writer.write(encoded.ids)
             writer.finish()
         return 0
     with open_output(arguments.out) as file:
         is_terminal = file.isatty()
-        for text in _text_output(arguments, output, tokenizer, batches, is_colored(arguments, file)):
+        for text in _text_output(arguments, output, tokenizer, is_colored(arguments, file)):
             file.write(text.encode())
             if is_terminal:
                 file.flush()
@@ -102,25 +105,48 @@ def _output_kind(arguments: argparse.Namespace) -> str:
     return "pieces" if sys.stdout.isatty() else "ids"
 
 
-def _encode_flat(tokenizer: Tokenizer, batches: Iterable[list[bytes]], options: Options) -> Iterator[IdArray]:
-    for batch in batches:
-        if len(batch) == 1:
-            yield tokenizer.encode_array(batch[0], options=options)
+@dataclass(frozen=True, slots=True)
+class _EncodedPart:
+    """Ids of a text that is read in parts; ``is_last`` is true for the last ids of the text."""
+
+    ids: IdArray
+    is_last: bool
+
+
+def _encodings(
+    tokenizer: Tokenizer, items: Iterable[list[bytes] | Part], options: Options
+) -> Iterator[Batch | _EncodedPart]:
+    """Encodes batches of texts, and texts in parts as their parts are read, so that memory never holds a long text."""
+    dtype: Any = tokenizer.encode_array(b"").dtype
+    encoder = None
+    for item in items:
+        if not isinstance(item, Part):
+            yield tokenizer.encode_batch(item, options=options)
+        elif item.is_last and encoder is None:
+            yield _EncodedPart(tokenizer.encode_array(item.data, options=options), True)
         else:
-            yield tokenizer.encode_batch(batch, options=options).ids
+            encoder = encoder or tokenizer.encoder(options=options)
+            ids = encoder.push(item.data)
+            if item.is_last:
+                ids += encoder.finish()
+                encoder = None
+            yield _EncodedPart(np.array(ids, dtype), item.is_last)
 
 
-def _text_output(
-    arguments: argparse.Namespace, output: str, tokenizer: Tokenizer, batches: Iterable[list[bytes]], is_colored: bool
-) -> Iterator[str]:
+def _text_output(arguments: argparse.Namespace, output: str, tokenizer: Tokenizer, is_colored: bool) -> Iterator[str]:
     """Yields the output for all texts in parts; ``output`` is any kind of output except npy."""
     options = encode_options(arguments)
     if output == "ids":
-        for batch in batches:
-            encodings = tokenizer.encode_batch(batch, options=options)
-            yield from _id_line(encodings[0]) if len(batch) == 1 else _id_lines(encodings)
+        has_ids = False
+        for encoded in _encodings(tokenizer, texts_in_parts(arguments), options):
+            if isinstance(encoded, Batch):
+                yield from _id_lines(encoded)
+                continue
+            yield from _id_parts(encoded.ids, has_ids)
+            has_ids = not encoded.is_last and (has_ids or len(encoded.ids) > 0)
+            yield "\n" * encoded.is_last
         return
-    rows = (tokenizer.tokens(text, options=options) for batch in batches for text in batch)
+    rows = (tokenizer.tokens(text, options=options) for _, batch in named_texts(arguments) for text in batch)
     if output == "list":
         yield from json_list_parts(map(_row_to_json, rows))
     elif output == "json":
@@ -136,11 +162,10 @@ def _id_lines(batch: Batch) -> Iterator[str]:
     yield "".join(f"{' '.join(numbers[start:end])}\n" for start, end in pairwise(offsets))
 
 
-def _id_line(row: IdArray) -> Iterator[str]:
-    """Yields a line of ids separated by spaces. Long lines are yielded in parts to limit memory."""
-    for start in range(0, len(row), _IDS_PER_WRITE):
-        yield " " * (start > 0) + " ".join(map(str, row[start : start + _IDS_PER_WRITE].tolist()))
-    yield "\n"
+def _id_parts(ids: IdArray, has_ids: bool) -> Iterator[str]:
+    """Yields ids separated by spaces, in parts to limit memory; ``has_ids`` is true if ids precede on the line."""
+    for start in range(0, len(ids), _IDS_PER_WRITE):
+        yield " " * (has_ids or start > 0) + " ".join(map(str, ids[start : start + _IDS_PER_WRITE].tolist()))
 
 
 def _row_to_json(tokens: list[Token]) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, overload
 
 from ..errors import ArgumentError
-from ..reading import InputOptions, SkippedTexts
+from ..reading import Documents, InputOptions, SkippedTexts
 from ..reading.documents import PlaceFunction
 from ..reading.fields import MissingColumnError, no_fields_error
-from ..reading.files import open_file, read
+from ..reading.files import Part, open_file, read, read_in_parts
 from ..reading.kinds import format_by_name
 from ..reading.names import files_named, is_url
 from .inputs import input_names, parse_input_options
@@ -75,6 +75,21 @@ def named_texts(arguments: argparse.Namespace) -> Iterator[tuple[str, list[bytes
     return ((batch.name, batch.texts) for batch in _batches(arguments, input_file_names(arguments)))
 
 
+def texts_in_parts(arguments: argparse.Namespace) -> Iterator[list[bytes] | Part]:
+    """Yields the texts as `named_texts` does, but a file that is a single text in parts, if bad bytes are kept."""
+    refuse_tokenizers_as_texts(arguments)
+    input_options = parse_input_options(arguments)
+    if input_options.bad_bytes not in (None, "keep"):
+        yield from (batch.texts for batch in _batches(arguments, input_file_names(arguments)))
+        return
+    yield from ([text.encode("utf-8", "surrogateescape")] for text in arguments.text)
+    skipped = SkippedTexts()
+    for name in input_file_names(arguments):
+        for item in _file_batches(name, input_options, None, skipped, in_parts=True):
+            yield item if isinstance(item, Part) else item.texts
+    _report_skipped(skipped)
+
+
 def labelled_texts(arguments: argparse.Namespace, by: str) -> Iterator[LabelledTexts]:
     """Yields the texts of all inputs in batches, each with its label: by ``file``, ``folder``, or the value of a field.
 
@@ -129,6 +144,10 @@ def _batches(arguments: argparse.Namespace, names: list[str], field: str | None 
         yield _whole_batch(TEXT_OPTION, text.encode("utf-8", "surrogateescape"))
     file_batches = (_file_batches(name, input_options, field, skipped) for name in names)
     yield from chain.from_iterable(file_batches) if field is None else _batches_with_field(file_batches, names, field)
+    _report_skipped(skipped)
+
+
+def _report_skipped(skipped: SkippedTexts) -> None:
     if report := str(skipped):
         print(f"polytok: {report}", file=sys.stderr)
 
@@ -159,16 +178,38 @@ def input_file_names(arguments: argparse.Namespace) -> list[str]:
     return [file for name in names for file in ([name] if name == STDIN else files_named(name))]
 
 
-def _file_batches(name: str, input_options: InputOptions, field: str | None, skipped: SkippedTexts) -> Iterator[_Batch]:
-    """Yields the texts of a file in batches. An empty text file is an empty text, unless it is split."""
+@overload
+def _file_batches(
+    name: str, input_options: InputOptions, field: str | None, skipped: SkippedTexts
+) -> Iterator[_Batch]: ...
+@overload
+def _file_batches(
+    name: str, input_options: InputOptions, field: str | None, skipped: SkippedTexts, *, in_parts: bool
+) -> Iterator[_Batch | Part]: ...
+def _file_batches(
+    name: str, input_options: InputOptions, field: str | None, skipped: SkippedTexts, *, in_parts: bool = False
+) -> Iterator[Any]:
+    """Yields the texts of a file in batches. An empty text file is an empty text, unless it is split.
+
+    With ``in_parts``, a file that is a single text is yielded in parts.
+    """
     columns = [] if field is None else [field]
     with open_input(name) as file:
         if input_options.lines and file.isatty():
             yield from (_whole_batch(name, line.removesuffix(b"\n")) for line in file)
             return
         is_empty = True
-        for documents in read(name, file, input_options, input_options.bad_bytes or "keep", columns):
+        bad_bytes = input_options.bad_bytes or "keep"
+        items: Iterator[Documents | Part] = (
+            read_in_parts(name, file, input_options, bad_bytes)
+            if in_parts
+            else read(name, file, input_options, bad_bytes, columns)
+        )
+        for documents in items:
             is_empty = False
+            if isinstance(documents, Part):
+                yield documents
+                continue
             for text in documents.skipped:
                 skipped.add(text)
             if documents.damage is not None:
