@@ -4,6 +4,7 @@
 #   make test    set everything up and run all tests
 #   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
 #   make test-torch  the tests with PyTorch; TORCH_OPTIONS are options of pip, which can select a CPU build
+#   make test-xgrammar  the tests with XGrammar, which needs PyTorch; TORCH_OPTIONS as above
 #   make lint    formatting, lints, types, and whether the documentation builds
 #   make budget  whether encoding needs at most 3 % more instructions than bench/budget.json says (needs valgrind and
 #                the data)
@@ -14,7 +15,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-torch parity lint budget docs bench clean check-tools
+.PHONY: demo test test-torch test-xgrammar parity lint budget docs bench clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -26,6 +27,11 @@ test: $(VENV)/installed-test
 test-torch: $(VENV)/installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) 'torch>=2.4'
 	$(BIN)/python -m pytest -q tests/test_corpus_torch.py docs/pytorch.md
+
+test-xgrammar: $(VENV)/installed-test
+	$(BIN)/pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) 'torch>=2.4'
+	$(BIN)/pip install --quiet --disable-pip-version-check 'xgrammar>=0.2.8'
+	$(BIN)/python -m pytest -q tests/test_grammar.py
 
 parity: $(VENV)/installed-test
 	$(BIN)/python -m tests.parity --full

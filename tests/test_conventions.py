@@ -17,7 +17,10 @@ from polytok.cli import create_parser
 from polytok.training import KINDS
 
 PAGE = (Path(__file__).parents[1] / "docs/conventions.md").read_text("utf-8")
-MODULES = ("polytok", "polytok.conversion", "polytok.corpus", "polytok.doctor", "polytok.editing", "polytok.training")
+MODULES = (
+    *("polytok", "polytok.compat.grammar", "polytok.conversion", "polytok.corpus", "polytok.doctor"),
+    *("polytok.editing", "polytok.training"),
+)
 ROW = re.compile(r"^\|(?P<keywords>[^|]*)\|(?P<flags>[^|]*)\|[^|]+\|$", re.MULTILINE)
 
 

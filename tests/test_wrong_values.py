@@ -83,6 +83,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "column": pyarrow.array(["a"]),
             "pieces": ["a"],
             "piece": "a",
+            "prefix": "a",
         },
         **{"ids": [97], "id": 97, "batch": [[97]], "indices": [0], "state": mixture.state_dict()},
         **dict.fromkeys(

@@ -10,6 +10,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # replaces typing.TYPE_CHECKING, because importing typing is slower than this whole module
 if TYPE_CHECKING:
+    from . import compat as compat
     from . import conversion as conversion
     from . import convert as convert
     from . import corpus as corpus
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         SpecialTokenError,
         TokenIdError,
     )
+    from .healing import Healed
     from .id_counts import count_ids
     from .incremental import Change, IncrementalText, StreamEncoder
     from .lengths import Padding, Truncation
@@ -70,6 +72,7 @@ __all__ = [
     "FetchError",
     "FileError",
     "FormatError",
+    "Healed",
     "IncrementalText",
     "InputOptions",
     "Kind",
@@ -115,6 +118,7 @@ _PUBLIC_NAMES_OF_MODULE = {
         *("ArgumentError", "EncodeError", "FetchError", "FileError", "FormatError", "LossError", "PieceError"),
         *("PolytokError", "SpecError", "SpecialTokenError", "TokenIdError"),
     ),
+    "healing": ("Healed",),
     "id_counts": ("count_ids",),
     "incremental": ("Change", "IncrementalText", "StreamEncoder"),
     "lengths": ("Padding", "Truncation"),
@@ -134,8 +138,8 @@ _PUBLIC_NAMES_OF_MODULE = {
 }
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}
 _PUBLIC_MODULES = (
-    *("conversion", "convert", "corpus", "data", "divergence", "doctor", "editing", "errors", "formats", "lists"),
-    *("reach", "reference", "spec", "training"),
+    *("compat", "conversion", "convert", "corpus", "data", "divergence", "doctor", "editing", "errors", "formats"),
+    *("lists", "reach", "reference", "spec", "training"),
 )
 
 if not TYPE_CHECKING:

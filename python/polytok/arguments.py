@@ -29,6 +29,14 @@ def check_count(name: str, value: int, least: int = 0) -> int:
     return checks.number(name, value, least=least, most=MAX_COUNT)
 
 
+def id_list(ids: Any) -> list[int]:
+    """Returns ids as a list of ints."""
+    values = ids.tolist() if hasattr(ids, "tolist") else list(checks.iterable("ids", ids, "ids"))
+    if not isinstance(values, list):
+        raise TypeError(f"ids={checks.shown(ids)} is a single id, not a list of ids")
+    return [checks.whole_number(f"ids[{place}]", id) if type(id) is not int else id for place, id in enumerate(values)]
+
+
 def check_decoding(
     skip_special: object, errors: object, other: Iterable[str], method: str = "decode", *own_keywords: str
 ) -> None:

@@ -22,12 +22,17 @@ from .stream import ByteDecoder, StreamDecoder
 from .values import Batch, Errors, FormatName, IdArray, Ids, Spans, Text, Token
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from typing_extensions import Unpack
 
+    from .canonical import CanonicalTest
     from .encoding import Encoder, Encoding, Words
+    from .healing import Healed
     from .lengths import Padding, Truncation
     from .lossless import Lossless
     from .merge_list import Merge
+    from .token_bytes import TokenBytes
     from .vocab_table import VocabTable
 
 
@@ -53,11 +58,13 @@ class Tokenizer:
 
     __slots__ = (
         "__weakref__",
+        "_canonical_test",
         "_core",
         "_encoder",
         "_file",
         "_outline",
         "_resolve_options",
+        "_token_bytes",
     )
 
     def __init__(self, spec: Spec) -> None:
@@ -79,7 +86,9 @@ class Tokenizer:
         self._outline = outline
         self._core = core
         self._file = file
+        self._canonical_test: CanonicalTest | None = None
         self._encoder: Encoder | None = None
+        self._token_bytes: TokenBytes | None = None
         self._resolve_options = OptionResolver(core).resolve
 
     @property
@@ -488,6 +497,92 @@ class Tokenizer:
         special = self._resolve_options(None, {"special": "all"})
         return stable_prefix(self._core, [*checks.iterable("ids", ids, "ids")], special)
 
+    # Ids without text
+
+    def is_canonical(self, ids: Ids) -> bool:
+        """Reports whether a text exists that is encoded to exactly these ids.
+
+        A special token in the list stands for itself, as if the program had inserted it; all other ids must be those of
+        text. The ids that the template adds (``add_special``) are accepted, but not required. An id that is not in the
+        vocabulary is not canonical.
+
+        A positive answer is always right, because such a text was encoded. A negative answer is certain if decoding
+        restores every text (`lossless`). Otherwise, several texts are written from the pieces and tried
+        (docs/grammar.md).
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> tokenizer.is_canonical(tokenizer.encode("hello")), tokenizer.is_canonical(list(b"hello"))
+        (True, False)
+        """
+        return self.first_noncanonical(ids) is None
+
+    def first_noncanonical(self, ids: Ids) -> int | None:
+        """Returns the index of the first id that differs from the encoding of the decoded text, or None for canonical
+        ids; see `is_canonical`.
+
+        If several texts were tried, this is the text whose encoding agrees with the most ids.
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> tokenizer.encode("hello"), tokenizer.first_noncanonical([104, 101, 8079])
+        ([16720], 0)
+        """
+        if self._canonical_test is None:
+            from .canonical import CanonicalTest  # only a part of all programs needs it
+
+            self._canonical_test = CanonicalTest(self.spec, self._core)
+        return self._canonical_test.first_difference(arguments.id_list(ids))
+
+    def heal(self, ids: Ids) -> Healed:
+        """Removes the last ids of a prompt that could join with the text that a model generates (token healing).
+
+        The result is `Healed`: the ids to give to the model, and the bytes with which the text that it generates must
+        begin. The removed ids are the last ones, from the first id on from which the joined bytes are the start of a
+        longer entry. Special tokens, and the ids before one, are not removed. Raises `TokenIdError` for an id that is
+        not in the vocabulary.
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> tokenizer.heal(tokenizer.encode("http:"))
+        Healed(ids=[9416], prefix=b':')
+        """
+        from .healing import heal
+
+        return heal(arguments.id_list(ids), self._get_token_bytes(), self._core)
+
+    def prefix_mask(self, prefix: Text) -> npt.NDArray[np.bool_]:
+        """Returns which ids a model can generate next if its text must begin with ``prefix``.
+
+        The result is a bool array of shape (`vocab_size`,). It is true for ids whose bytes begin with the prefix, and
+        for those with whose bytes the prefix begins; the ids after the latter must begin with the remaining bytes. It
+        is false for special tokens. For an empty prefix, it is true for all ids of the vocabulary.
+
+        The entries are sorted in the first call, which takes up to a second; later calls take microseconds.
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> bytes_of_id = tokenizer.vocab_bytes()
+        >>> [bytes_of_id[id] for id in tokenizer.prefix_mask(" http").nonzero()[0]]
+        [b' ', b' h', b' htt', b' https', b' http']
+        """
+        checks.text("prefix", prefix)
+        return self._get_token_bytes().mask(prefix.encode() if isinstance(prefix, str) else prefix)
+
+    def vocab_bytes(self, size: int | None = None) -> list[bytes]:
+        """Returns the bytes that each id adds to a decoded text, by id.
+
+        The bytes are those within a text, where decoding does not remove a space at the start: U+2581 is a space, and
+        a byte piece is its byte. They are b"" for special tokens, for the unknown token and for unused ids. The list
+        has `vocab_size` items, or ``size`` items: a model can have more or fewer ids than its tokenizer.
+
+        >>> import polytok
+        >>> polytok.load("default").vocab_bytes(33000)[32765:32769]
+        [b'Check', b'Diese', b'', b'']
+        """
+        size = self.vocab_size if size is None else arguments.check_count("size", size)
+        return self._get_token_bytes().padded(size)
+
     # The vocabulary
 
     @property
@@ -717,6 +812,13 @@ class Tokenizer:
         origin = self._outline.origin
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
         return f"<polytok.Tokenizer {name}, {self._outline.model.kind}, {self.vocab_size} ids>"
+
+    def _get_token_bytes(self) -> TokenBytes:
+        if self._token_bytes is None:
+            from .token_bytes import TokenBytes  # only a part of all programs needs the bytes of ids
+
+            self._token_bytes = TokenBytes(self.spec, self._core)
+        return self._token_bytes
 
     def _get_encoder(self) -> Encoder:
         if self._encoder is None:
