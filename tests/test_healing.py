@@ -126,20 +126,20 @@ def test_a_str_is_its_utf8(default: Tokenizer) -> None:
 def test_an_address_is_completed(default: Tokenizer) -> None:
     """Tests the known example: after the token ':' a model cannot continue with '//', which is part of '://'."""
     healed = default.heal(default.encode("see http:"))
-    assert healed == Healed(default.encode("see http"), b":")
-    allowed = default.prefix_mask(healed.prefix)
+    assert healed == Healed(default.encode("see"), b" http:")
+    allowed = default.prefix_mask(":")
     assert allowed[default.piece_to_id("://")] and not allowed[default.piece_to_id("//")]
 
 
 def generated(tokenizer: Tokenizer, healed: Healed, text: bytes) -> list[int]:
-    """Returns the ids that a model generates that always prefers the longest token of a text."""
+    """Returns the ids that a model generates that always prefers the longest token, and pieces to byte pieces."""
     bytes_of_id = tokenizer.vocab_bytes()
     prefix, ids, rest = healed.prefix, list(healed.ids), text
     while rest:
         allowed = tokenizer.prefix_mask(prefix).nonzero()[0].tolist()
         id = max(
             (id for id in allowed if bytes_of_id[id] and rest.startswith(bytes_of_id[id])),
-            key=lambda id: len(bytes_of_id[id]),
+            key=lambda id: (len(bytes_of_id[id]), id),
         )
         ids.append(id)
         rest, prefix = rest[len(bytes_of_id[id]) :], prefix[len(bytes_of_id[id]) :]
@@ -169,8 +169,22 @@ def test_the_removed_ids_are_those_of_the_definition(name: str) -> None:
         kept = len(healed.ids)
         assert healed == (ids[:kept], b"".join([bytes_of_id[id] for id in ids[kept:]]))
         first = max([place + 1 for place, id in enumerate(ids) if not bytes_of_id[id]], default=0)
+        stable = tokenizer.stable_prefix(ids)
         longer = [p for p in range(first, len(ids)) if b"".join([bytes_of_id[id] for id in ids[p:]]) in starts]
-        assert kept == min(longer, default=len(ids))
+        assert kept == (stable if stable >= max(first, len(ids) - 16) else min(longer, default=len(ids)))
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["cl100k_base", "llama2", "rwkv_vocab_v20230424", "mistral03.json", "gpt2.json"])
+def test_later_text_does_not_change_the_kept_ids(name: str) -> None:
+    vocabulary = all_vocabularies()[name]
+    tokenizer = vocabulary.load()
+    texts = [text.decode() for text in generate_texts(4, 2 * TEXTS, vocabulary.pieces())]
+    for prompt, later_text in zip(texts[::2], texts[1::2], strict=True):
+        ids = tokenizer.encode(prompt)
+        kept_ids = tokenizer.heal(ids).ids
+        if len(kept_ids) == tokenizer.stable_prefix(ids):
+            assert tokenizer.encode(prompt + later_text)[: len(kept_ids)] == kept_ids
 
 
 def test_special_tokens_are_kept(default: Tokenizer) -> None:

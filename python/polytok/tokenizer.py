@@ -538,18 +538,20 @@ class Tokenizer:
         """Removes the last ids of a prompt that could join with the text that a model generates (token healing).
 
         The result is `Healed`: the ids to give to the model, and the bytes with which the text that it generates must
-        begin. The removed ids are the last ones, from the first id on from which the joined bytes are the start of a
-        longer entry. Special tokens, and the ids before one, are not removed. Raises `TokenIdError` for an id that is
-        not in the vocabulary.
+        begin. The ids that are kept are those that no later text changes (`stable_prefix`), if this removes 16 ids or
+        fewer. For texts and vocabularies of which less is proven, the ids are removed from the first one on from which
+        the joined bytes are the start of a longer entry. Special tokens, and the ids before one, are not removed.
+        Raises `TokenIdError` for an id that is not in the vocabulary.
 
         >>> import polytok
         >>> tokenizer = polytok.load("default")
         >>> tokenizer.heal(tokenizer.encode("http:"))
-        Healed(ids=[9416], prefix=b':')
+        Healed(ids=[], prefix=b'http:')
         """
         from .healing import heal
 
-        return heal(arguments.id_list(ids), self._get_token_bytes(), self._core)
+        id_list = arguments.id_list(ids)
+        return heal(id_list, self.stable_prefix(id_list), self._get_token_bytes(), self._core)
 
     def prefix_mask(self, prefix: Text) -> npt.NDArray[np.bool_]:
         """Returns which ids a model can generate next if its text must begin with ``prefix``.
