@@ -34,7 +34,9 @@ def id_list(ids: Any) -> list[int]:
     values = ids.tolist() if hasattr(ids, "tolist") else list(checks.iterable("ids", ids, "ids"))
     if not isinstance(values, list):
         raise TypeError(f"ids={checks.shown(ids)} is a single id, not a list of ids")
-    return [checks.whole_number(f"ids[{place}]", id) if type(id) is not int else id for place, id in enumerate(values)]
+    if set(map(type, values)) <= {int}:
+        return values
+    return [checks.whole_number(f"ids[{place}]", id) for place, id in enumerate(values)]
 
 
 def check_decoding(

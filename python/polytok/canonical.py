@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import _core
@@ -16,7 +16,7 @@ _MAX_KEPT_GROUPS = 4096
 class _Section(NamedTuple):
     """Ids between two special tokens, and their place in the list. ``groups`` are the special tokens on both sides."""
 
-    ids: Sequence[int]
+    ids: list[int]
     start: int
     before: tuple[int, ...]
     after: tuple[int, ...]
@@ -66,7 +66,7 @@ class CanonicalTest:
     def first_difference(self, ids: list[int]) -> int | None:
         """Returns the index of the first id that differs from all encodings that were tried, or None."""
         known = len(ids)
-        if not self._known_ids.issuperset(ids):
+        if not self._known_ids.issuperset(frozenset(ids)):
             known = next(place for place, id in enumerate(ids) if id not in self._known_ids)
         last_difference = -1
         for start, stop in self._text_ranges(ids):
@@ -91,9 +91,10 @@ class CanonicalTest:
 
     def _separators_in(self, ids: list[int]) -> Iterator[frozenset[int]]:
         """Yields the different sets of the special tokens in a list that can separate texts."""
-        return iter(dict.fromkeys(separators.intersection(ids) for separators in self._separators))
+        different_ids = frozenset(ids)
+        return iter(dict.fromkeys(separators & different_ids for separators in self._separators))
 
-    def _first_difference(self, ids: Sequence[int], separators: frozenset[int]) -> int | None:
+    def _first_difference(self, ids: list[int], separators: frozenset[int]) -> int | None:
         for section in _sections(ids, separators):
             difference = self._difference_of_special(section.before)
             if difference is not None:
@@ -112,7 +113,7 @@ class CanonicalTest:
             if len(self._groups) >= _MAX_KEPT_GROUPS:
                 self._groups.clear()
             text = b"".join([self._texts[id] for id in group])
-            self._groups[group] = _difference(self._core.encode(text, self._all_special), group)
+            self._groups[group] = _difference(self._core.encode(text, self._all_special), [*group])
         return self._groups[group]
 
     def _difference_of_text(self, section: _Section) -> int | None:
@@ -135,7 +136,7 @@ class CanonicalTest:
         parts = [self._texts[id] for id in before], [text], [self._texts[id] for id in after]
         options = self._core.options(False, {*parts[0], *parts[2]}, set())
         encoded = self._core.encode(b"".join([*parts[0], *parts[1], *parts[2]]), options)
-        difference = _difference(encoded, (*before, *section.ids, *after))
+        difference = _difference(encoded, [*before, *section.ids, *after])
         return None if difference is None else min(max(difference - len(before), 0), len(section.ids) - 1)
 
     def _depends_on_neighbours(self, section: _Section) -> bool:
@@ -145,7 +146,7 @@ class CanonicalTest:
         return not self._ids_with_rules.isdisjoint((*section.before[-1:], *section.after[:1]))
 
 
-def _sections(ids: Sequence[int], separators: frozenset[int]) -> Iterator[_Section]:
+def _sections(ids: list[int], separators: frozenset[int]) -> Iterator[_Section]:
     """Yields the texts of a list, each with the special tokens on both sides; the last text can be empty."""
     if separators.isdisjoint(ids):
         yield _Section(ids, 0, (), ())
@@ -166,13 +167,13 @@ def _sections(ids: Sequence[int], separators: frozenset[int]) -> Iterator[_Secti
     yield _Section(ids[start:], start, before, ())
 
 
-def _difference(encoded: Sequence[int], ids: Sequence[int]) -> int | None:
+def _difference(encoded: list[int], ids: list[int]) -> int | None:
     """Returns the first index at which ids differ from an encoding, which is at most that of the last id; or None.
 
     >>> _difference([1, 2, 3], [1, 2, 3]), _difference([1, 5], [1, 2, 3]), _difference([1, 2, 3], [1, 2])
     (None, 1, 1)
     """
-    if len(encoded) == len(ids) and all(map(int.__eq__, encoded, ids)):
+    if encoded == ids:
         return None
     pairs = zip(encoded, ids, strict=False)
     place = next((place for place, (left, right) in enumerate(pairs) if left != right), min(len(encoded), len(ids)))

@@ -35,28 +35,21 @@ def heal(ids: list[int], stable: int, tokens: TokenBytes, core: _core.Tokenizer)
     the ids from the first one on are removed from which the joined bytes are the start of a longer entry. Ids without
     text, such as special tokens, and all ids before one are not removed.
     """
-    first = _first_removable(ids, tokens, core)
-    kept = stable if stable >= first and len(ids) - stable <= _MAX_REMOVED else _before_extensions(ids, first, tokens)
-    return Healed(ids[:kept], b"".join([tokens.texts[id] for id in ids[kept:]]))
+    texts = _last_texts(ids, tokens, core)
+    removed = len(ids) - stable
+    if removed > min(_MAX_REMOVED, len(texts)):
+        parts = (b"".join(texts[-length:]) for length in range(len(texts), 0, -1))
+        removed = next((len(texts) - place for place, part in enumerate(parts) if tokens.has_extension(part)), 0)
+    return Healed(ids[: len(ids) - removed], b"".join(texts[len(texts) - removed :]))
 
 
-def _first_removable(ids: list[int], tokens: TokenBytes, core: _core.Tokenizer) -> int:
-    """Returns the place after the last id without text."""
-    for place in reversed(range(len(ids))):
-        core.token_bytes(ids[place])  # raises the error of an id that is not in the vocabulary
-        if not tokens.texts[ids[place]]:
-            return place + 1
-    return 0
-
-
-def _before_extensions(ids: list[int], first: int, tokens: TokenBytes) -> int:
-    """Returns the first place from which the joined bytes are the start of a longer entry."""
-    kept = len(ids)
-    joined = b""
-    for place in reversed(range(first, len(ids))):
-        joined = tokens.texts[ids[place]] + joined
-        if len(joined) >= tokens.longest:
+def _last_texts(ids: list[int], tokens: TokenBytes, core: _core.Tokenizer) -> list[bytes]:
+    """Returns the bytes of the last ids that can be removed: those after the last id without text, and no more ids
+    than can be the start of one entry or can be stable."""
+    texts: list[bytes] = []
+    for id in reversed(ids[-max(tokens.longest, _MAX_REMOVED) :]):
+        core.token_bytes(id)  # raises the error of an id that is not in the vocabulary
+        if not tokens.texts[id]:
             break
-        if tokens.has_extension(joined):
-            kept = place
-    return kept
+        texts.append(tokens.texts[id])
+    return texts[::-1]

@@ -32,7 +32,7 @@ from .token_bytes import BYTE_PIECE
 # Characters of rare scripts, private characters and unassigned ones: one of them is unknown to most vocabularies.
 _RARE_CHARACTERS = ("\U0010fffd", "\ue000", "\U00010330", "\ua66e", "\u0378", "\u4e02", "\u0f00", "\u00e9", "z")
 # The score of a longer unknown text is rounded in another way, which decides between segmentations of equal scores.
-_UNKNOWN_LENGTHS = (1, 2, 3, 5, 8, 13, 21)
+_UNKNOWN_LENGTHS = (1, 2, 3, 8)
 
 
 class Preimages:
