@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polytok
-from incremental_samples import SMALL, difficult_texts, real_files
+from format_samples import real
+from incremental_samples import SMALL, corpus_lines, difficult_texts, real_files
 from polytok import Options
 
 OPTIONS = [Options(), Options(add_special=True), Options(special="all", add_special=True)]
@@ -155,3 +156,16 @@ def test_the_stable_prefix_is_not_changed_by_any_text() -> None:
     assert tokenizer.stable_prefix([]) == 0
     ids = tokenizer.encode("one two three")
     assert tokenizer.stable_prefix([*tokenizer.encode("on"), *tokenizer.encode("e two"), *ids]) == 0
+
+
+@pytest.mark.parametrize("version", ["0.2.1", "0.2.3"])
+def test_unigram_keeps_the_sum_of_scores_at_each_cut(version: str) -> None:
+    data = real("sentencepiece/nai-t5.model")
+    tokenizer, rng = polytok.load(data, sentencepiece_version=version), Random(3)
+    text = b" ".join(corpus_lines(3000))
+    encoder, ids = tokenizer.encoder(), list[int]()
+    for start in range(0, len(text), size := rng.choice([10, 333, 5000])):
+        chunk = text[start : start + size]
+        ids += encoder.push(chunk)
+    assert ids + encoder.finish() == tokenizer.encode(text)
+    assert tokenizer.incremental(text).ids == tokenizer.encode(text)

@@ -25,6 +25,21 @@ pub enum Error {
     Interrupted,
 }
 
+impl Error {
+    /// Adds to a message about a part of a text the offset at which the part starts.
+    pub(crate) fn in_part_from(self, start: usize) -> Error {
+        let add_start = |text: String| match start {
+            0 => text,
+            _ => format!("{text} (the text of this message starts at byte {start} of the whole text)"),
+        };
+        match self {
+            Error::Encode(text) => Error::Encode(add_start(text)),
+            Error::Special(text) => Error::Special(add_start(text)),
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

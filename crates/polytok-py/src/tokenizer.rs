@@ -10,6 +10,7 @@ use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
 use polytok_core::sink::Spans;
 use polytok_core::special::SpecialSet;
+use polytok_core::tokenizer::cuts::CutState;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use polytok_core::utf8::CharOffsets;
 use pyo3::prelude::*;
@@ -259,7 +260,7 @@ impl PyTokenizer {
         options: Options<'_, 'py>,
     ) -> PyResult<Option<usize>> {
         let text = text::text(text)?;
-        Ok(self.tokenizer.safe_cut(&text, start, end, engine_options(options)))
+        Ok(self.tokenizer.safe_cut(&text, start, end, false, engine_options(options)))
     }
 
     /// Returns the ids that the template inserts before and after the text; None if the template does not have the text
@@ -283,7 +284,7 @@ impl PyTokenizer {
         let mut ids = Vec::new();
         run_detached(py, text.len(), || {
             let start = self.tokenizer.context_start(&text, cut);
-            self.tokenizer.encode_from(&text[start..], cut - start, options, &mut ids)
+            self.tokenizer.encode_from(&text[start..], cut - start, &mut CutState::default(), options, &mut ids)
         })
         .map_err(to_python)?;
         self.list(py, &ids)

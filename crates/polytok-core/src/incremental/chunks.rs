@@ -5,12 +5,15 @@
 
 use super::settle::OpenText;
 use crate::error::Result;
+use crate::tokenizer::cuts::CutState;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// The text that is not encoded yet. Calls must pass the same tokenizer and options.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkEncoder {
     open: OpenText,
+    /// The state of the last cut.
+    state: CutState,
     /// True if ids were returned, so that the ids before the text were returned too.
     has_started: bool,
 }
@@ -31,7 +34,7 @@ impl ChunkEncoder {
         if !self.has_started {
             ids.extend(prefix);
         }
-        self.open.encode(tokenizer, from, cut, options, ids)?;
+        self.open.encode(tokenizer, (from, cut), &mut self.state, options, ids)?;
         self.has_started = true;
         self.open.remove_before(tokenizer, cut);
         Ok(())
@@ -39,10 +42,10 @@ impl ChunkEncoder {
 
     /// Appends the remaining ids, and starts a new text.
     pub fn finish(&mut self, tokenizer: &Tokenizer, options: EncodeOptions, ids: &mut Vec<u32>) -> Result<()> {
-        let ChunkEncoder { open, has_started } = std::mem::take(self);
+        let ChunkEncoder { open, mut state, has_started } = std::mem::take(self);
         match tokenizer.affixes(options.add_special).filter(|_| has_started) {
             Some((_, suffix)) => {
-                open.encode(tokenizer, open.context_len, open.bytes.len(), options, ids)?;
+                open.encode(tokenizer, (open.context_len, open.bytes.len()), &mut state, options, ids)?;
                 ids.extend(suffix);
                 Ok(())
             }

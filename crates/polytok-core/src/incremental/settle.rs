@@ -1,7 +1,7 @@
 //! Finds cuts in a text that grows at its end, and encodes the text between two cuts.
 
 use crate::error::Result;
-use crate::tokenizer::cuts::CUT_WINDOW;
+use crate::tokenizer::cuts::{CUT_WINDOW, CutState};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// A text after its last cut, with the context of the cut.
@@ -11,6 +11,8 @@ pub(super) struct OpenText {
     pub bytes: Vec<u8>,
     /// The number of bytes of the context.
     pub context_len: usize,
+    /// The offset of `bytes` in the whole text.
+    pub start: usize,
     /// The number of bytes that are UTF-8. All later cuts are before the first byte that is not UTF-8.
     valid_len: usize,
     /// True if the byte at `valid_len` is not UTF-8, whatever follows.
@@ -55,7 +57,7 @@ impl OpenText {
         loop {
             let start = self.searched.max(from + 1);
             let end = self.valid_len.min(start.saturating_add(max_len));
-            if let Some(cut) = tokenizer.safe_cut(&self.bytes[..self.valid_len], start, end, options) {
+            if let Some(cut) = tokenizer.safe_cut(&self.bytes[..self.valid_len], start, end, true, options) {
                 self.searched = cut + 1;
                 return Some(cut);
             }
@@ -68,24 +70,27 @@ impl OpenText {
         }
     }
 
-    /// Appends the ids of the text from one cut up to `end`.
+    /// Appends the ids of the text between two offsets. The first offset is a cut with this state, which becomes the
+    /// state of the second offset.
     pub fn encode(
         &self,
         tokenizer: &Tokenizer,
-        cut: usize,
-        end: usize,
+        (cut, end): (usize, usize),
+        state: &mut CutState,
         options: EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
         // The context of the text's start is empty, so the context before `bytes` is never needed.
         let start = if cut == self.context_len { 0 } else { tokenizer.context_start(&self.bytes, cut) };
-        tokenizer.encode_from(&self.bytes[start..end], cut - start, options, ids)
+        let result = tokenizer.encode_from(&self.bytes[start..end], cut - start, state, options, ids);
+        result.map_err(|error| error.in_part_from(self.start + start))
     }
 
     /// Removes the text before a cut, except for the context of the cut.
     pub fn remove_before(&mut self, tokenizer: &Tokenizer, cut: usize) {
         let start = tokenizer.context_start(&self.bytes, cut);
         self.bytes.drain(..start);
+        self.start += start;
         self.context_len = cut - start;
         self.valid_len -= start;
         self.searched = self.searched.saturating_sub(start);

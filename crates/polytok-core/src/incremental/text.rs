@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::settle::OpenText;
 use crate::error::Result;
-use crate::tokenizer::cuts::CUT_WINDOW;
+use crate::tokenizer::cuts::{CUT_WINDOW, CutState};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use crate::utf8::is_continuation;
 
@@ -32,6 +32,8 @@ struct Chunk {
 struct PlacedChunk {
     chunk: Arc<Chunk>,
     ends: Counts,
+    /// The state of the cut at the end of the chunk.
+    state: CutState,
 }
 
 /// Numbers of bytes, characters and ids.
@@ -59,6 +61,8 @@ pub struct IncrementalText {
     open: OpenText,
     /// The offset of the last cut in `open`.
     settled: usize,
+    /// The state of the last cut.
+    state: CutState,
     /// The ids of the text in `open` before the last cut.
     settled_ids: Vec<u32>,
     /// The ids of the text after the last cut.
@@ -72,6 +76,7 @@ impl IncrementalText {
             chunks: Vec::new(),
             open: OpenText::default(),
             settled: 0,
+            state: CutState::default(),
             settled_ids: Vec::new(),
             pending_ids: Vec::new(),
         };
@@ -92,6 +97,7 @@ impl IncrementalText {
             chunks: Vec::new(),
             open: OpenText::default(),
             settled: self.settled,
+            state: self.state,
             settled_ids: Vec::new(),
             pending_ids: Vec::new(),
         };
@@ -103,6 +109,7 @@ impl IncrementalText {
         } else {
             next.open = self.reopened(tokenizer, kept_chunks, at);
             next.settled = next.open.context_len;
+            next.state = kept_chunks.checked_sub(1).map_or_else(CutState::default, |last| self.chunks[last].state);
             self.chunks[kept_chunks..].iter().for_each(|placed| old_ids.extend_from_slice(&placed.chunk.ids));
             old_ids.extend_from_slice(&self.settled_ids);
         }
@@ -152,8 +159,8 @@ impl IncrementalText {
         let kept_chunks = self.chunks.partition_point(|placed| placed.ends.chars < chars);
         let start = self.counts_before(kept_chunks);
         let part = self.parts().nth(kept_chunks).unwrap_or_default();
-        let starts = (0..part.len()).filter(|&at| !is_continuation(part[at]));
-        let offset = starts.skip(chars - start.chars).next().unwrap_or(part.len());
+        let mut char_starts = (0..part.len()).filter(|&at| !is_continuation(part[at]));
+        let offset = char_starts.nth(chars - start.chars).unwrap_or(part.len());
         self.replace_from(tokenizer, start.bytes + offset, b"", options)
     }
 
@@ -211,7 +218,9 @@ impl IncrementalText {
             open.extend(&text[tokenizer.context_start(text, text.len())..]);
             open.context_len = open.bytes.len();
         }
-        let mut missing = end - self.counts_before(kept_chunks).bytes;
+        let start = self.counts_before(kept_chunks).bytes;
+        open.start = start - open.context_len;
+        let mut missing = end - start;
         for part in self.parts().skip(kept_chunks) {
             let part = &part[..part.len().min(missing)];
             open.extend(part);
@@ -236,14 +245,15 @@ impl IncrementalText {
         }
         while let Some(cut) = self.open.next_cut(tokenizer, self.settled, BLOCK_BYTES, options) {
             let from = new_ids.len();
-            self.open.encode(tokenizer, self.settled, cut, options, new_ids)?;
+            self.open.encode(tokenizer, (self.settled, cut), &mut self.state, options, new_ids)?;
             self.settled_ids.extend_from_slice(&new_ids[from..]);
             self.settled = cut;
             if cut - self.open.context_len >= CHUNK_BYTES {
                 self.seal(tokenizer, &mut ends);
             }
         }
-        self.open.encode(tokenizer, self.settled, self.open.bytes.len(), options, &mut self.pending_ids)
+        let (end, mut end_state) = (self.open.bytes.len(), self.state);
+        self.open.encode(tokenizer, (self.settled, end), &mut end_state, options, &mut self.pending_ids)
     }
 
     /// Moves the settled text to a chunk. `ends` are the counts before the open text.
@@ -253,7 +263,7 @@ impl IncrementalText {
         ends.bytes += text.len();
         ends.chars += text.iter().filter(|&&byte| !is_continuation(byte)).count();
         ends.ids += ids.len();
-        self.chunks.push(PlacedChunk { chunk: Arc::new(Chunk { text, ids }), ends: *ends });
+        self.chunks.push(PlacedChunk { chunk: Arc::new(Chunk { text, ids }), ends: *ends, state: self.state });
         self.open.remove_before(tokenizer, self.settled);
         self.settled = self.open.context_len;
     }

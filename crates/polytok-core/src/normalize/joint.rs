@@ -9,7 +9,7 @@
 //! Refusing only loses an offset at which a text could be divided; it never changes ids.
 
 use super::growth::limit;
-use super::{NormalizeStep, Normalizer};
+use super::{NormalizeStep, Normalizer, precompiled};
 use crate::space_mark;
 
 /// The characters around an offset, as texts that the steps of a pipeline rewrite.
@@ -25,14 +25,10 @@ pub struct Joint {
     pub after: Option<String>,
 }
 
-/// Reports whether a character neither joins an adjacent character nor changes with it: it is not a mark, not a jamo,
-/// not part of a cluster, and no normalization removes it. The list is not complete; other characters are refused.
+/// Reports whether a character is one of those that normalization usually keeps, and that never join another
+/// character: the ASCII characters except controls, and the letters in which GPT-2's table writes spaces and controls.
 fn is_plain(c: char) -> bool {
-    matches!(c,
-        '\n' | '\t' | ' '..='~' | '\u{C0}'..='\u{24F}' | '\u{391}'..='\u{3A1}' | '\u{3B1}'..='\u{3C9}'
-        | '\u{400}'..='\u{482}' | '\u{48A}'..='\u{52F}' | '\u{2010}'..='\u{2027}' | '\u{3001}' | '\u{3002}'
-        | '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}'
-        | '\u{FF01}'..='\u{FF0F}')
+    matches!(c, ' '..='~' | '\u{100}'..='\u{17F}')
 }
 
 impl Joint {
@@ -46,10 +42,10 @@ impl Joint {
         self.right.chars().next()
     }
 
-    /// Reports whether the known characters around the two characters are plain.
-    fn has_plain_surroundings(&self) -> bool {
-        self.before.as_ref().is_some_and(|before| before.chars().next_back().is_none_or(is_plain))
-            && self.after.as_ref().is_some_and(|after| after.chars().next().is_some_and(is_plain))
+    /// Reports whether all characters are known and have a property; the start of the text counts as one.
+    fn all(&self, has: impl Fn(char) -> bool) -> bool {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return false };
+        [before, &self.left, &self.right, after].iter().all(|text| text.chars().all(&has))
     }
 
     /// Rewrites each of the texts; returns false if a text next to the offset becomes empty or `rewrite` fails for it.
@@ -136,15 +132,15 @@ impl NormalizeStep {
             | NormalizeStep::Nmt(_)
             | NormalizeStep::ByteLevel
             | NormalizeStep::Bert(_) => joint.rewrite(rewrite),
-            NormalizeStep::Unicode(form) => {
-                let is_local = joint.left.chars().chain(joint.right.chars()).all(|c| form.is_local(c));
-                is_local && joint.has_plain_surroundings() && joint.rewrite(rewrite)
-            }
+            NormalizeStep::Unicode(form) => joint.all(|c| form.is_local(c)) && joint.rewrite(rewrite),
             NormalizeStep::Precompiled(_) => {
-                let is_plain = joint.left.chars().chain(joint.right.chars()).all(is_plain);
-                is_plain && joint.has_plain_surroundings() && joint.rewrite(rewrite)
+                joint.all(precompiled::Precompiled::is_plain_char) && joint.rewrite(rewrite)
             }
-            NormalizeStep::Replace(step) if step.replaces_runs_of_spaces() => joint.left_char() != Some(' '),
+            NormalizeStep::Replace(step) if step.replaces_runs_of_spaces() => {
+                // A run of white space that starts after the offset becomes a space.
+                let is_start = !joint.left_char().is_none_or(char::is_whitespace);
+                is_start && joint.rewrite(|text| Some(text.replace(char::is_whitespace, " ")))
+            }
             NormalizeStep::Replace(step) => match step.literal() {
                 Some(literal) if literal.chars().count() == 1 => joint.rewrite(rewrite),
                 Some(literal) => !literal.chars().any(|c| joint.left.contains(c) || joint.right.contains(c)),
@@ -152,14 +148,12 @@ impl NormalizeStep {
             },
             NormalizeStep::SentencePiece(step) => step.rewrite_joint(joint),
             NormalizeStep::Wpm(step) => {
-                // White space becomes the U+0000 between words.
-                let is_word = joint.left.chars().all(|c| c.is_ascii_alphanumeric());
-                let is_end = is_word && joint.right == " ";
-                if is_end && step.lowercases() {
-                    joint.left.make_ascii_lowercase();
-                }
-                joint.right = "\0".to_string();
-                is_end
+                let words = joint.left_char().zip(joint.right_char());
+                let Some((left, right)) = words.and_then(|(left, right)| step.word_end(left, right)) else {
+                    return false;
+                };
+                (joint.left, joint.right) = (left, right);
+                true
             }
             NormalizeStep::Ugm(_) => false,
         }

@@ -46,7 +46,7 @@ impl Precompiled {
     }
 
     /// Reports whether a character is plain: two adjacent plain characters are always two clusters.
-    fn is_plain_char(c: char) -> bool {
+    pub(super) fn is_plain_char(c: char) -> bool {
         // The first test is a fast path for ideographs and Hangul syllables, which are frequent.
         matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
             || c != '\r' && ['a', c, c, 'a'].iter().collect::<String>().graphemes(true).count() == 4

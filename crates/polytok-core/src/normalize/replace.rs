@@ -20,7 +20,8 @@ pub struct Replacer {
 impl Replacer {
     /// Compiles a step.
     pub fn compile(spec: &spec::Replace) -> Result<Replacer> {
-        let replaces_runs_of_spaces = spec.pattern.is_regex && spec.pattern.text == " {2,}" && spec.content == " ";
+        let is_run = spec.pattern.is_regex && matches!(spec.pattern.text.as_str(), " {2,}" | r"\s+");
+        let replaces_runs_of_spaces = is_run && spec.content == " ";
         let finder = PatternFinder::compile(&spec.pattern)?;
         Ok(Replacer { finder, content: spec.content.clone(), replaces_runs_of_spaces })
     }
@@ -59,7 +60,7 @@ impl Replacer {
         self.finder.literal()
     }
 
-    /// Reports whether the step replaces runs of at least two spaces by a space.
+    /// Reports whether the step replaces runs of spaces or of white space by a space.
     pub(super) fn replaces_runs_of_spaces(&self) -> bool {
         self.replaces_runs_of_spaces
     }

@@ -82,6 +82,19 @@ impl WpmNormalize {
         }
     }
 
+    /// Returns the texts that are written for two adjacent characters if a word always ends between them: the second
+    /// begins with the U+0000 between words. None if no word ends there, or if a character is dropped.
+    pub(super) fn word_end(&self, left: char, right: char) -> Option<(String, String)> {
+        let (left, right) = (self.base(left), self.base(right));
+        let written = |c: char| if self.lowercase { self.lower(c) } else { c };
+        let right_text = match (self.role(left), self.role(right)) {
+            (Role::EndsWord | Role::IsDropped, _) | (_, Role::IsDropped) | (Role::IsInWord, Role::IsInWord) => None,
+            (Role::IsWord | Role::IsInWord, Role::EndsWord) => Some("\0".to_string()),
+            (Role::IsWord | Role::IsInWord, Role::IsWord | Role::IsInWord) => Some(format!("\0{}", written(right))),
+        };
+        Some((written(left).to_string(), right_text?))
+    }
+
     /// Writes the words.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) {
         let (mut at, mut kept_from) = (0, 0);

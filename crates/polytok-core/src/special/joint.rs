@@ -87,10 +87,10 @@ impl TokenEdges {
         let [first_of_single_words, last_of_single_words] = &self.ends_of_single_words;
         let strips_over = left.is_whitespace() && (self.has_lstrip || self.has_rstrip)
             || right.is_whitespace() && self.last_of_rstrip.has(last);
-        !self.pairs.has(last, first)
-            && !first_of_single_words.has(first)
-            && !last_of_single_words.has(last)
-            && !strips_over
-            && !(starts_differ && self.last.has(last))
+        let reads_over = self.pairs.has(last, first)
+            || first_of_single_words.has(first)
+            || last_of_single_words.has(last)
+            || starts_differ && self.last.has(last);
+        !reads_over && !strips_over
     }
 }

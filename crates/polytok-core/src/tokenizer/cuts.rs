@@ -11,8 +11,11 @@
 //! encoded alone. So that text is encoded together with the characters before the cut ([`Tokenizer::encode_from`]),
 //! and the tokens of these characters are dropped.
 //!
-//! No cut is claimed for models whose ids depend on sums of floats from the start of the text (SentencePiece's
-//! Unigram), for patterns without an automaton, and for steps without a proof. Then a text can have no cut at all.
+//! The ids of SentencePiece's Unigram depend on the rounding of a sum of scores from the start of the text. So a cut of
+//! such a text has a [`CutState`]: the sum at the cut, with which the text after the cut is encoded.
+//!
+//! No cut is claimed for patterns without an automaton, and for steps and models without a proof. Then a text can have
+//! no cut at all.
 //!
 //! Cost: a table lookup for each offset between ASCII characters, after the first use of the pair; a proof for each
 //! other offset.
@@ -22,16 +25,27 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use hashbrown::HashSet;
 
 use super::{EncodeOptions, Tokenizer};
+use crate::boundary::Boundary;
 use crate::boundary::neighbours::BytePairs;
 use crate::error::Result;
 use crate::model::CompiledModel;
+use crate::model::unigram::Unigram;
 use crate::normalize::joint::Joint;
-use crate::post::Fallback;
-use crate::spec::Kind;
-use crate::special::SpecialSet;
+use crate::normalize::origin::Place;
+use crate::post::{Fallback, Out, Sink};
+use crate::spec::{Kind, Symbols};
 use crate::special::joint::SpecialJoint;
+use crate::special::{SpecialSet, TextPart};
 use crate::split::joint::Division;
 use crate::utf8::{is_continuation, only_char};
+
+/// What the ids after a cut depend on besides the text around the cut: SentencePiece's Unigram adds scores from the
+/// start of the text. The state of the start of a text is the default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CutState {
+    /// The sum of the scores before the cut; 0 for other models.
+    sum: f32,
+}
 
 /// The largest number of bytes before and after a cut that its proof reads.
 pub const CUT_WINDOW: usize = 8;
@@ -50,8 +64,10 @@ pub(super) struct Cuts {
     proofs: Box<[AtomicU8]>,
     /// The pairs of bytes that are adjacent in user-defined pieces, which are matched before other entries.
     user_defined_pairs: BytePairs,
-    /// The pairs of bytes that are adjacent in an entry, for models without boundaries.
+    /// The pairs of bytes that are adjacent in an entry, for models that match the longest entry or sum integers.
     entry_pairs: Option<BytePairs>,
+    /// The pairs of characters that are adjacent in an entry, for SentencePiece's Unigram.
+    entry_chars: Option<Boundary>,
     /// The characters that are entries, if adjacent unknown text is one token. After such a character, unknown text is
     /// a new token.
     known_chars: Option<HashSet<char>>,
@@ -67,20 +83,24 @@ impl Cuts {
         let bytes = |row| vocab.bytes(row);
         let is_plain = |kind: Kind| matches!(kind, Kind::Normal | Kind::UserDefined);
         let model = &tokenizer.segmenter.model;
-        let reads_entries = matches!(model, CompiledModel::LongestMatch(_) | CompiledModel::Plamo2(_));
+        let reads_bytes = matches!(model, CompiledModel::LongestMatch(_) | CompiledModel::Plamo2(_));
+        let reads_chars = matches!(model, CompiledModel::Unigram(_));
         // WordPiece and WordLevel return the unknown entry themselves, once for each piece.
         let joins_unknown = !matches!(model, CompiledModel::WordPiece(_) | CompiledModel::WordLevel(_))
             && matches!(tokenizer.segmenter.fallback, Fallback::Unk(_));
-        let has_affixes =
-            matches!(model, CompiledModel::Bpe(bpe) if bpe.is_of_scalars() && !bpe.can_split_at_boundaries());
         let known_chars = joins_unknown.then(|| {
-            let rows = vocab.rows().filter(|&row| is_plain(vocab.kind(row)) && !has_affixes);
-            rows.filter_map(|row| only_char(vocab.bytes(row))).collect()
+            let [prefix, suffix] = if let CompiledModel::Bpe(bpe) = model { bpe.affixes() } else { [&[][..]; 2] };
+            let entries: HashSet<&[u8]> = vocab.rows().filter(|&row| is_plain(vocab.kind(row))).map(bytes).collect();
+            // The character is the last of a piece, and can be the only one.
+            let chars = entries.iter().filter_map(|entry| only_char(entry.strip_suffix(suffix)?));
+            let is_known = |c: &char| entries.contains(&[prefix, c.to_string().as_bytes(), suffix].concat()[..]);
+            chars.filter(is_known).collect()
         });
         Cuts {
             proofs: (0..PROOF_COUNT).map(|_| AtomicU8::new(UNKNOWN)).collect(),
             user_defined_pairs: BytePairs::from_entries(vocab.rows_of(Kind::UserDefined).map(bytes)),
-            entry_pairs: reads_entries.then(|| BytePairs::from_entries(vocab.rows().map(bytes))),
+            entry_pairs: reads_bytes.then(|| BytePairs::from_entries(vocab.rows().map(bytes))),
+            entry_chars: reads_chars.then(|| Boundary::new(vocab.rows().map(bytes), Symbols::Chars)),
             known_chars,
             usual_chars_are_alike: tokenizer.normalizer.keeps_plain((0..128u8).map(char::from).filter(is_usual)),
             starts_differ: tokenizer.normalizer.changes_starts() || tokenizer.segmenter.splits.changes_starts(),
@@ -144,21 +164,34 @@ fn char_at(text: &[u8], at: usize) -> Option<char> {
     only_char(text.get(at..at + crate::utf8::lead_len(lead))?)
 }
 
+/// Reports whether no entry has the two characters of a joint as neighbours.
+fn has_boundary(boundary: &Boundary, joint: &Joint) -> bool {
+    let text = format!("{}{}", joint.left, joint.right);
+    let last_start = joint.left.len() - joint.left_char().map_or(0, char::len_utf8);
+    boundary.next_boundary(text.as_bytes(), (last_start, text.len())) == joint.left.len()
+}
+
 impl Tokenizer {
     /// Returns the last cut in `text[start..=end]`; None if no cut is proven there. The text can be the start of a
     /// longer text: no cut depends on what follows. Text before `end` and `CUT_WINDOW` bytes after it must be UTF-8,
-    /// except that the text can end inside a character.
-    pub fn safe_cut(&self, text: &[u8], start: usize, end: usize, options: EncodeOptions) -> Option<usize> {
+    /// except that the text can end inside a character. If `has_state` is true, also returns cuts whose state the
+    /// caller passes to `encode_from`.
+    pub fn safe_cut(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        has_state: bool,
+        options: EncodeOptions,
+    ) -> Option<usize> {
+        if !has_state && matches!(self.segmenter.model, CompiledModel::Unigram(_)) {
+            return None;
+        }
         (start.max(1)..=end.min(text.len())).rev().find(|&at| self.is_cut(text, at, options))
     }
 
-    /// Returns the first cut in `text[start..=end]`, under the conditions of `safe_cut`.
-    pub fn first_cut(&self, text: &[u8], start: usize, end: usize, options: EncodeOptions) -> Option<usize> {
-        (start.max(1)..=end.min(text.len())).find(|&at| self.is_cut(text, at, options))
-    }
-
     /// Reports whether an offset of a text is proven to be a cut.
-    pub fn is_cut(&self, text: &[u8], at: usize, options: EncodeOptions) -> bool {
+    fn is_cut(&self, text: &[u8], at: usize, options: EncodeOptions) -> bool {
         let Some(chars) = CutChars::read(text, at) else { return false };
         self.pipeline_divides(chars) && self.specials_divide(chars, options)
     }
@@ -169,8 +202,19 @@ impl Tokenizer {
         if is_needed { cut - char_before(text, cut).map_or(0, char::len_utf8) } else { cut }
     }
 
-    /// Appends the ids of the text after `cut`, without the template. The text starts with the context of the cut.
-    pub fn encode_from(&self, text: &[u8], cut: usize, options: EncodeOptions, ids: &mut Vec<u32>) -> Result<()> {
+    /// Appends the ids of the text after `cut`, without the template. The text starts with the context of the cut, and
+    /// `state` is the state of the cut, which becomes the state of the end of the text.
+    pub fn encode_from(
+        &self,
+        text: &[u8],
+        cut: usize,
+        state: &mut CutState,
+        options: EncodeOptions,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        if let CompiledModel::Unigram(unigram) = &self.segmenter.model {
+            return self.encode_unigram_from(unigram, text, cut, state, options, ids);
+        }
         let options = EncodeOptions { add_special: false, ..options };
         let from = ids.len();
         self.encode(text, options, ids)?;
@@ -179,6 +223,51 @@ impl Tokenizer {
             ids.drain(from..from + context_count);
         }
         Ok(())
+    }
+
+    /// Implements `encode_from` for SentencePiece's Unigram. Each special token starts a new sum.
+    fn encode_unigram_from(
+        &self,
+        unigram: &Unigram,
+        text: &[u8],
+        cut: usize,
+        state: &mut CutState,
+        options: EncodeOptions,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        options.check(text)?;
+        let context_len = if cut == 0 { 0 } else { self.normalized(&text[..cut])?.len() };
+        let (mut sum, old_len) = (state.sum, ids.len());
+        let mut out = Out::new(&self.segmenter.fallback, ids);
+        let mut encode_part = |part| {
+            match part {
+                TextPart::Special(id, start, end) => {
+                    out.sink.push_special(id, &text[start..end], start as u32, end as u32);
+                    sum = 0.0;
+                }
+                TextPart::Text(start, end) => {
+                    let normalized = self.normalized(&text[start..end])?;
+                    let skipped = if start == 0 { context_len } else { 0 };
+                    let part = &normalized[skipped..];
+                    out.begin_part(Place::unchanged_at(0));
+                    let mut emit = |segment| out.write_segment(part, 0, segment);
+                    sum = self.with_scratch(|scratch| {
+                        unigram.segment_from(part, sum, &mut scratch.segmenter.model.unigram, &mut emit)
+                    })?;
+                }
+            }
+            Ok(())
+        };
+        let set = options.special.or(self.specials().always());
+        let result = match set {
+            Some(set) => set.split(text, encode_part),
+            None if text.is_empty() => Ok(()),
+            None => encode_part(TextPart::Text(0, text.len())),
+        };
+        if result.is_err() {
+            ids.truncate(old_len);
+        }
+        result.map(|()| state.sum = sum)
     }
 
     fn cuts(&self) -> &Cuts {
@@ -220,13 +309,12 @@ impl Tokenizer {
     fn is_boundary(&self, joint: &Joint) -> bool {
         let cuts = self.cuts();
         match &self.segmenter.model {
-            CompiledModel::Bpe(bpe) => {
-                let Some(boundary) = self.segmenter.boundary.as_ref().filter(|_| !bpe.encodes_entries_whole()) else {
-                    return false;
-                };
-                let text = format!("{}{}", joint.left, joint.right);
-                let last_start = joint.left.len() - joint.left_char().map_or(0, char::len_utf8);
-                boundary.next_boundary(text.as_bytes(), (last_start, text.len())) == joint.left.len()
+            CompiledModel::Bpe(bpe) if bpe.encodes_entries_whole() => false,
+            CompiledModel::Bpe(_) => {
+                self.segmenter.boundary.as_ref().is_some_and(|boundary| has_boundary(boundary, joint))
+            }
+            CompiledModel::Unigram(_) => {
+                cuts.entry_chars.as_ref().is_some_and(|boundary| has_boundary(boundary, joint))
             }
             CompiledModel::LongestMatch(_) | CompiledModel::Plamo2(_) => {
                 let (left, right) = (joint.left.as_bytes().last(), joint.right.as_bytes().first());
@@ -247,6 +335,9 @@ impl Tokenizer {
             return false;
         }
         let Some(set) = recognized.filter(|set| set.has_normalized()) else { return true };
+        if matches!(self.segmenter.model, CompiledModel::Unigram(_)) {
+            return false; // `encode_unigram_from` does not search normalized text
+        }
         let mut normalized = chars.joint();
         self.normalizer.rewrite_joint(&mut normalized)
             && normalized.left_char().zip(normalized.right_char()).is_some_and(|(left, right)| {

@@ -207,6 +207,11 @@ impl Bpe {
         self.scalars.as_ref().filter(|_| is_plain)?.covered_suffix_len()
     }
 
+    /// Returns the text that is written before every character of a piece except the first, and after the last.
+    pub fn affixes(&self) -> [&[u8]; 2] {
+        self.scalars.as_ref().map_or([&[], &[]], Scalars::affixes)
+    }
+
     /// Reports whether the initial symbols are Hugging Face's characters.
     pub fn is_of_scalars(&self) -> bool {
         self.scalars.is_some()

@@ -93,6 +93,11 @@ impl Scalars {
         rows.iter().all(Option::is_some).then(|| rows.map(|row| row.unwrap_or(Row(0))))
     }
 
+    /// Returns the text that is written before every character of a piece except the first, and after the last.
+    pub fn affixes(&self) -> [&[u8]; 2] {
+        [&self.affixes[0], &self.affixes[1]]
+    }
+
     /// Returns the length of the suffix of the last entry of a piece; None if entries can cover other bytes of a piece
     /// than their own bytes without this suffix.
     pub fn covered_suffix_len(&self) -> Option<usize> {

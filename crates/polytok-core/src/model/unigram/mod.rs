@@ -131,10 +131,22 @@ impl Unigram {
         scratch: &mut UnigramScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let states = &mut scratch.words.states;
-        match &self.best_path {
-            BestPathScores::Double(scores) => search(&self.trie, &scores.table, self.unknown_score, norm, 0.0, states),
-            BestPathScores::Single(scores) => search(&self.trie, &scores.table, self.unknown_score, norm, 0.0, states),
+        self.segment_from(norm, 0.0, scratch, emit).map(drop)
+    }
+
+    /// Segments a part of a normalized text, before which the sum of scores is `start_sum`. No piece can reach over the
+    /// start of the part. Returns the sum after the part.
+    pub fn segment_from(
+        &self,
+        norm: &[u8],
+        start_sum: f32,
+        scratch: &mut UnigramScratch,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<f32> {
+        let (trie, unknown_score, states) = (&self.trie, self.unknown_score, &mut scratch.words.states);
+        let (sum, _) = match &self.best_path {
+            BestPathScores::Double(scores) => search(trie, &scores.table, unknown_score, norm, start_sum, states),
+            BestPathScores::Single(scores) => search(trie, &scores.table, unknown_score, norm, start_sum, states),
         };
         let mut result = Ok(());
         for_each_piece(states, |start, end, entry| {
@@ -144,7 +156,7 @@ impl Unigram {
             }
         });
         scratch.words.release();
-        result
+        result.map(|()| sum)
     }
 }
 
