@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -159,7 +160,7 @@ def test_the_stable_prefix_is_not_changed_by_any_text() -> None:
 
 
 @pytest.mark.parametrize("version", ["0.2.1", "0.2.3"])
-def test_unigram_keeps_the_sum_of_scores_at_each_cut(version: str) -> None:
+def test_unigram_keeps_the_sum_of_scores_at_each_cut(version: Literal["0.2.1", "0.2.3"]) -> None:
     data = real("sentencepiece/nai-t5.model")
     tokenizer, rng = polytok.load(data, sentencepiece_version=version), Random(3)
     text = b" ".join(corpus_lines(3000))
