@@ -167,10 +167,12 @@ def decode_stream(tokenizer: polytok.Tokenizer, ids: Sequence[int]) -> str:
 
 
 def check(tokenizer: polytok.Tokenizer, reference: object, ids: Sequence[int]) -> None:
-    """Checks that decoding the whole list, decoding a stream and the reference agree."""
+    """Checks that decoding the whole list, decoding a stream, decoding with offsets and the reference agree."""
     expected = reference.decode([TOKENS[id] for id in ids])  # type: ignore[attr-defined]
     assert tokenizer.decode(ids) == expected
     assert decode_stream(tokenizer, ids) == expected
+    decoded = tokenizer.decode_with_offsets(ids)
+    assert "".join(decoded.pieces) == decoded.text == expected
 
 
 @pytest.mark.parametrize(("step", "reference"), STEPS, ids=NAMES)

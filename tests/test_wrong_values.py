@@ -18,6 +18,7 @@ from polytok.corpus.options import DocumentKeywords
 from polytok.errors import ArgumentError
 from polytok.options import NoKeywords, OptionKeywords
 from polytok.reading.choices import InputKeywords
+from polytok.stream import StreamKeywords
 from polytok.training.keywords import CountingKeywords, TrainingKeywords
 from test_conventions import public_functions
 
@@ -35,6 +36,7 @@ KEYWORDS: dict[str, Any] = {
     "OptionKeywords": OptionKeywords,
     "DocumentKeywords": DocumentKeywords,
     "CountingKeywords": CountingKeywords,
+    "StreamKeywords": StreamKeywords,
     "TrainingKeywords": TrainingKeywords,
 }
 # Classes that users do not call, or whose objects polytok itself writes and reads.
@@ -70,7 +72,13 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     corpus.tokenize(str(folder / "text.txt"), tokenizer, folder / "tokens", lines=True, workers=1)
     dataset, mixture = corpus.open(folder / "tokens"), corpus.mix({folder / "tokens": 1})
     encoding = tokenizer.encoding("a")
-    streams = tokenizer.decoder(), tokenizer.byte_decoder(), tokenizer.encoder(), tokenizer.incremental()
+    streams = (
+        tokenizer.decoder(),
+        tokenizer.byte_decoder(),
+        tokenizer.decoders(1),
+        tokenizer.encoder(),
+        tokenizer.incremental(),
+    )
     parts = polytok.Parts([("a", True)])
     values = [tokenizer, *streams, tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding, parts]
     return {
@@ -89,6 +97,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         **dict.fromkeys(
             ("n", "count", "characters", "word", "token", "char", "index", "number", "document", "position", "start"), 0
         ),
+        "place": 0,
         **{"stop": 1, "length": 2, "vocab_size": 256, "alpha": 0.1, "kind": None, "level": "auto"},
         **{"padding": polytok.Padding(id=0), "other": encoding, "tokenizer": tokenizer, "dataset": folder / "tokens"},
         **{"datasets": {folder / "tokens": 1}, "folder": folder / "tokens", "out": folder / "out"},

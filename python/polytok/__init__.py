@@ -52,10 +52,10 @@ if TYPE_CHECKING:
     from .reading import InputOptions
     from .simd import set_simd_level, simd_level, simd_levels
     from .spec import Kind, Spec, Vocab
-    from .stream import ByteDecoder, StreamDecoder
+    from .stream import ByteDecoder, StreamDecoder, StreamDecoders
     from .tokenizer import Tokenizer
     from .training import Counts, TrainingReport, TrainingWarning, count_words, train
-    from .values import Batch, Spans, Token
+    from .values import Batch, Decoded, Spans, Token
     from .vocab_table import VocabEntry, VocabTable
 
 __version__ = "0.1.0"
@@ -66,6 +66,7 @@ __all__ = [
     "ByteDecoder",
     "Change",
     "Counts",
+    "Decoded",
     "Edit",
     "EncodeError",
     "Encoding",
@@ -89,6 +90,7 @@ __all__ = [
     "SpecError",
     "SpecialTokenError",
     "StreamDecoder",
+    "StreamDecoders",
     "StreamEncoder",
     "Token",
     "TokenIdError",
@@ -130,10 +132,10 @@ _PUBLIC_NAMES_OF_MODULE = {
     "reading": ("InputOptions",),
     "simd": ("set_simd_level", "simd_level", "simd_levels"),
     "spec": ("Kind", "Spec", "Vocab"),
-    "stream": ("ByteDecoder", "StreamDecoder"),
+    "stream": ("ByteDecoder", "StreamDecoder", "StreamDecoders"),
     "tokenizer": ("Tokenizer",),
     "training": ("Counts", "TrainingReport", "TrainingWarning", "count_words", "train"),
-    "values": ("Batch", "Spans", "Token"),
+    "values": ("Batch", "Decoded", "Spans", "Token"),
     "vocab_table": ("VocabEntry", "VocabTable"),
 }
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}

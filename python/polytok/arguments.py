@@ -49,10 +49,10 @@ def check_decoding(
     checks.error_handler("errors", errors)
 
 
-def check_byte_decoding(skip_special: object, other: Iterable[str], method: str = "decode_bytes") -> None:
-    """Checks the option of decoding to bytes; ``other`` has the names of unknown keywords of ``method``."""
+def check_byte_decoding(skip_special: object, other: Iterable[str]) -> None:
+    """Checks the option of decoding to bytes; ``other`` has the names of unknown keywords of ``decode_bytes``."""
     if other:
-        checks.keywords(method, other, ("skip_special",))
+        checks.keywords("decode_bytes", other, ("skip_special",))
     checks.flag("skip_special", skip_special)
 
 

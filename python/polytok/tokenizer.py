@@ -18,8 +18,16 @@ from .incremental import IncrementalText, StreamEncoder, stable_prefix
 from .options import NoKeywords, OptionKeywords, OptionResolver, Options, special_text
 from .pieces import UnknownPiece, ids_of_pieces, pieces_of_ids
 from .spec import Spec
-from .stream import ByteDecoder, StreamDecoder
-from .values import Batch, Errors, FormatName, IdArray, Ids, Spans, Text, Token
+from .stream import (
+    ByteDecoder,
+    StreamDecoder,
+    StreamDecoders,
+    StreamKeywords,
+    UnknownIds,
+    create_decoder,
+    unknown_ids,
+)
+from .values import Batch, Decoded, Errors, FormatName, IdArray, Ids, Spans, Text, Token
 
 if TYPE_CHECKING:
     import numpy as np
@@ -414,7 +422,7 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Ids, *, skip_special: bool = False, **other: Unpack[NoKeywords]) -> bytes:
         """Decodes ids to bytes. The result can begin or end inside a character."""
-        arguments.check_byte_decoding(skip_special, other, "decode_bytes")
+        arguments.check_byte_decoding(skip_special, other)
         try:
             return self._core.decode_bytes(ids, skip_special)
         except TypeError:
@@ -443,17 +451,81 @@ class Tokenizer:
                 checks.iterable(f"batch[{place}]", row, "ids")
             raise
 
-    def decoder(
-        self, *, skip_special: bool = False, errors: Errors = "replace", **other: Unpack[NoKeywords]
-    ) -> StreamDecoder:
-        """Returns a decoder that converts ids to text as they arrive, one by one."""
-        arguments.check_decoding(skip_special, errors, other, "decoder")
-        return StreamDecoder(self._core.stream(skip_special), errors)
+    def decode_with_offsets(
+        self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace", **other: Unpack[NoKeywords]
+    ) -> Decoded:
+        """Decodes ids to text, and returns the characters that each id contributes: `Decoded`.
 
-    def byte_decoder(self, *, skip_special: bool = False, **other: Unpack[NoKeywords]) -> ByteDecoder:
-        """Returns a decoder that converts ids to bytes as they arrive: `ByteDecoder`."""
-        arguments.check_byte_decoding(skip_special, other, "byte_decoder")
-        return ByteDecoder(self._core.stream(skip_special))
+        Ids that share a character, such as those of its bytes, all cover the character; it is in the piece of the last
+        of them. An id without text, such as a special token that ``skip_special`` omits, has an empty span. The options
+        and errors are those of `decode`.
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> decoded = tokenizer.decode_with_offsets([97, *"é".encode(), 98])
+        >>> decoded.text, decoded.pieces
+        ('aéb', ['a', '', 'é', 'b'])
+        >>> decoded.starts.tolist(), decoded.ends.tolist()
+        ([0, 1, 1, 2], [1, 2, 2, 3])
+        """
+        if other or errors not in arguments.ERRORS or not isinstance(skip_special, bool):
+            arguments.check_decoding(skip_special, errors, other, "decode_with_offsets")
+            checks.one_of("errors", errors, arguments.ERRORS)
+        try:
+            return Decoded(*self._core.decode_with_offsets(ids, skip_special, errors))
+        except TypeError:
+            checks.iterable("ids", ids, "ids")
+            raise
+
+    def decoder(self, **options: Unpack[StreamKeywords]) -> StreamDecoder:
+        """Returns a decoder that converts ids to text as they arrive, one by one.
+
+        * ``skip_special`` and ``errors``: as in `decode`.
+        * ``stop``: texts that end the reply. The text before the first of them is returned exactly, and nothing after
+          it; `StreamDecoder.stopped` names it. Text that can be the start of a stop text is held back. The first stop
+          text is the one that is complete first; of several with the same end, the longest.
+        * ``eager``: if True, a character is returned when its bytes are complete, also in a run of Hugging Face's byte
+          tokens (``<0xE4>``), which `decode` decodes as a whole. The texts, concatenated, then differ from `decode` for
+          a run that has both a character and a byte that is not UTF-8. By default a run is returned when it ends.
+        * ``unknown``: an id that no token has prints nothing (``"skip"``), or raises `TokenIdError` (``"error"``). By
+          default it is treated as in `decode`.
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> stream = tokenizer.decoder(stop=["END"], unknown="skip")
+        >>> [stream.push(id) for id in [97, 10**6, *b"EN", 46, *b"END", 98]]
+        ['a', '', '', '', 'EN.', '', '', '', '']
+        >>> stream.stopped, stream.consumed
+        ('END', 8)
+        """
+        return create_decoder(self._core, options)
+
+    def decoders(self, n: int = 0, **options: Unpack[StreamKeywords]) -> StreamDecoders:
+        """Returns ``n`` decoders of ids that arrive one by one, which are advanced in one call: `StreamDecoders`.
+
+        The options are those of `decoder`. More decoders, with other options too, are added later.
+        """
+        return StreamDecoders(self._core.text_streams(), arguments.check_count("n", n), options)
+
+    def byte_decoder(
+        self,
+        *,
+        skip_special: bool = False,
+        eager: bool = False,
+        unknown: UnknownIds | None = None,
+        **other: Unpack[NoKeywords],
+    ) -> ByteDecoder:
+        """Returns a decoder that converts ids to bytes as they arrive: `ByteDecoder`.
+
+        `decoder` explains the options.
+        """
+        if other:
+            checks.keywords("byte_decoder", other, ("skip_special", "eager", "unknown"))
+        return ByteDecoder(
+            self._core.byte_stream(
+                checks.flag("skip_special", skip_special), checks.flag("eager", eager), unknown_ids(unknown)
+            )
+        )
 
     # Texts that grow or change
 

@@ -63,6 +63,19 @@ class Spans(NamedTuple):
     byte_ends: npt.NDArray[np.uint32]
 
 
+class Decoded(NamedTuple):
+    """A decoded text with the characters of each id: the result of `Tokenizer.decode_with_offsets`.
+
+    ``pieces`` has the text that each id adds; the pieces joined are ``text``. ``starts`` and ``ends`` are int64 arrays
+    of shape (ids,), with the span of each id in characters of ``text``.
+    """
+
+    text: str
+    pieces: list[str]
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+
+
 class Batch(Sequence["IdArray"]):
     """The ids of many texts in one array: the ids of text i are ``ids[offsets[i]:offsets[i + 1]]``.
 

@@ -8,8 +8,8 @@
 //! A [`spec::Spec`] is plain data; [`tokenizer::Tokenizer`] is compiled from it and runs the pipeline, module by
 //! module: [`special`] splits the text at special tokens, [`normalize`] rewrites text, [`split`] splits text into
 //! pieces, [`model`] converts pieces to ids (through [`cache`]), [`post`] encodes unknown text and the template,
-//! [`decode`] converts ids to text. [`segmentations`] returns alternative segmentations of a text, [`batch`] encodes
-//! many texts, [`texts`] stores many texts as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary
+//! [`decode`] converts ids to text, and [`streams`] decodes ids as they arrive. [`segmentations`] returns alternative
+//! segmentations of a text, [`batch`] encodes many texts, [`texts`] stores many texts as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary
 //! that several models search, [`space_mark`] and [`byte_level`] convert the characters that several formats write for
 //! spaces and bytes, [`utf8`] has the definitions of "character" that the reference programs use, [`wire`] reads the
 //! vocabularies and merges of model files, [`convert`] computes how merges produce each vocabulary row, for conversions
@@ -50,6 +50,7 @@ pub mod space_mark;
 pub mod spec;
 pub mod special;
 pub mod split;
+pub mod streams;
 pub mod table;
 pub mod texts;
 pub mod token_id;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::by_lengths::ByLengths;
 use crate::cache::Cache;
+use crate::decode::offsets::{TextWithOffsets, text_with_offsets};
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result, too_long};
 use crate::lazy::Lazy;
@@ -245,6 +246,19 @@ impl Tokenizer {
         self.decode_more(ids, skip_special, &mut state, &mut out)?;
         self.decode_finish(&mut state, &mut out)?;
         Ok(out)
+    }
+
+    /// Returns the text of ids with the characters of each id. `replacement` is written for bytes that are not UTF-8;
+    /// if it is None, the result is None for such bytes.
+    pub fn decode_with_offsets(
+        &self,
+        ids: &[u32],
+        skip_special: bool,
+        replacement: Option<&str>,
+    ) -> Result<Option<TextWithOffsets>> {
+        let token_ids = TokenId::slice_of(ids);
+        let traced = self.decoder.decode_traced(&self.segmenter.vocab, &self.specials, token_ids, skip_special)?;
+        Ok(text_with_offsets(&traced, ids.len(), replacement))
     }
 
     /// Reports whether decoding accepts an id.

@@ -15,6 +15,8 @@ mod classes {
     pyo3::import_exception!(polytok.errors, TokenIdError);
 }
 
+pub use classes::TokenIdError;
+
 /// Converts an engine error to a Python exception.
 pub fn to_python(error: Error) -> PyErr {
     let message = error.to_string();

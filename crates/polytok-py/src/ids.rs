@@ -124,6 +124,11 @@ fn read_any(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     object.try_iter()?.map(|item| read_id(&item?)).collect()
 }
 
+/// Reports whether an error is that of an id that no vocabulary has.
+pub fn is_id_error(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<crate::errors::TokenIdError>(py)
+}
+
 /// Reads an id from a Python object.
 pub fn read_id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
     if let Ok(id) = item.extract::<u32>() {

@@ -1,15 +1,15 @@
 //! Wraps the engine's tokenizer in a Python class. The module python/polytok/tokenizer.py resolves the options.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use numpy::{Element, IntoPyArray, PyArray1};
 use polytok_core::batch::{Batch, BatchOptions, BatchText, Id, RowResult, encode_batch};
-use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
 use polytok_core::sink::Spans;
 use polytok_core::special::SpecialSet;
+use polytok_core::streams::ByteOptions;
 use polytok_core::tokenizer::cuts::CutState;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use polytok_core::utf8::CharOffsets;
@@ -17,8 +17,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::{row_error, to_python};
-use crate::ids::{Ids, MAX_BORROWED_IDS};
+use crate::ids::MAX_BORROWED_IDS;
 use crate::ints::Ints;
+use crate::streams::{PyByteStream, PyTextStream, PyTextStreams, text_options, unknown_ids};
 use crate::text::StoredText;
 use crate::texts::PyTexts;
 use crate::token_columns::PyTokenColumns;
@@ -85,6 +86,10 @@ type SpanColumns<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
 );
+
+/// A decoded text, the piece of each id, starts and ends in characters.
+type OffsetColumns<'py> =
+    (Bound<'py, PyString>, Vec<Bound<'py, PyString>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
 /// Converts the starts and ends of spans from bytes to characters.
 fn char_spans<'py>(
@@ -378,9 +383,53 @@ impl PyTokenizer {
         rows.try_iter()?.map(|row| text(ids::ids(&row?)?.as_slice())).collect()
     }
 
-    /// Creates a decoding stream.
-    fn stream(&self, skip_special: bool) -> PyDecodeStream {
-        PyDecodeStream { tokenizer: self.tokenizer.clone(), skip_special, state: Mutex::default() }
+    /// Decodes ids to a text; returns the text, the piece of each id, and the starts and ends of the ids in characters.
+    fn decode_with_offsets<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        skip_special: bool,
+        errors: &str,
+    ) -> PyResult<OffsetColumns<'py>> {
+        let ids = ids::ids(ids)?.as_slice().to_vec();
+        let replacement = match errors {
+            "strict" => None,
+            "ignore" => Some(""),
+            _ => Some("\u{FFFD}"),
+        };
+        let decode = || self.tokenizer.decode_with_offsets(&ids, skip_special, replacement);
+        let Some(decoded) = run_detached(py, ids.len(), decode).map_err(to_python)? else {
+            return Err(text::decoded(py, &self.bytes_of(py, &ids, skip_special)?, errors)
+                .map_or_else(|error| error, |_| to_python(Error::Argument("the bytes are not UTF-8".into()))));
+        };
+        let mut start = 0;
+        let piece = |&end: &usize| PyString::new(py, &decoded.text[std::mem::replace(&mut start, end)..end]);
+        let pieces = decoded.piece_ends.iter().map(piece).collect();
+        Ok((PyString::new(py, &decoded.text), pieces, column(py, decoded.starts), column(py, decoded.ends)))
+    }
+
+    /// Creates a decoding stream of bytes.
+    fn byte_stream(&self, skip_special: bool, is_eager: bool, unknown: Option<&str>) -> PyByteStream {
+        let options = ByteOptions { skip_special, unknown: unknown_ids(unknown), is_eager };
+        PyByteStream::new(self.tokenizer.clone(), options)
+    }
+
+    /// Creates a decoding stream of text.
+    fn text_stream(
+        &self,
+        skip_special: bool,
+        is_eager: bool,
+        unknown: Option<&str>,
+        errors: &str,
+        stop: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<PyTextStream> {
+        let options = ByteOptions { skip_special, unknown: unknown_ids(unknown), is_eager };
+        Ok(PyTextStream::new(self.tokenizer.clone(), text_options(options, errors, &stop)?))
+    }
+
+    /// Creates a collection of decoding streams of text, which is empty.
+    fn text_streams(&self) -> PyTextStreams {
+        PyTextStreams::new(self.tokenizer.clone())
     }
 
     /// Lists the n best segmentations as (ids, score).
@@ -502,46 +551,5 @@ impl PyTokenizer {
         let mut ids = Vec::with_capacity(text.len() / ASSUMED_BYTES_PER_ID + 16);
         run_detached(py, text.len(), || self.tokenizer.encode(&text, options, &mut ids)).map_err(to_python)?;
         Ok(ids)
-    }
-}
-
-/// A decoding stream, which decodes ids one by one.
-#[pyclass(frozen, name = "DecodeStream")]
-pub struct PyDecodeStream {
-    tokenizer: Arc<Tokenizer>,
-    skip_special: bool,
-    state: Mutex<DecodeState>,
-}
-
-#[pymethods]
-impl PyDecodeStream {
-    /// Decodes an id or several ids, and returns the bytes that are complete now.
-    fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = match ids::read_id(ids) {
-            Ok(id) => Ids::Copied(vec![id]),
-            Err(_) => ids::ids(ids)?,
-        };
-        let ids = ids.as_slice();
-        // All ids are checked before any id is decoded, so that an error does not change the stream.
-        if let Some(&unknown) = ids.iter().find(|&&id| !self.tokenizer.can_decode(id)) {
-            return Err(to_python(Error::Id(unknown)));
-        }
-        let mut out = Vec::new();
-        let mut state = self.lock();
-        self.tokenizer.decode_more(ids, self.skip_special, &mut state, &mut out).map_err(to_python)?;
-        Ok(PyBytes::new(py, &out))
-    }
-
-    /// Returns the pending bytes, and resets the stream.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut out = Vec::new();
-        self.tokenizer.decode_finish(&mut self.lock(), &mut out).map_err(to_python)?;
-        Ok(PyBytes::new(py, &out))
-    }
-}
-
-impl PyDecodeStream {
-    fn lock(&self) -> std::sync::MutexGuard<'_, DecodeState> {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

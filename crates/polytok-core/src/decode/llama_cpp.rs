@@ -6,6 +6,7 @@
 //! previous pass. Here the passes run byte by byte: each pass holds back up to four bytes that can be the start of a
 //! match, so decoding ids in several calls cannot differ from decoding them in one call.
 
+use super::traced::TracedText;
 use super::{hex_byte, unescape_spaces};
 use crate::byte_level::byte_of;
 use crate::spec::{Family, Kind};
@@ -56,9 +57,19 @@ impl LlamaCppDecoder {
 
     /// Appends the text of a token.
     pub fn push_text(&self, text: &[u8], state: &mut LlamaCppState, out: &mut Vec<u8>) {
-        let is_first = !std::mem::replace(&mut state.has_first_token, true);
-        let text = if is_first && self.strips_space { text.strip_prefix(b" ").unwrap_or(text) } else { text };
+        let text = self.strip_first(text, state);
         if self.cleans_spaces { run_passes(text, 0, state, out) } else { out.extend_from_slice(text) }
+    }
+
+    /// Returns the text of a token without the space that is removed at the start of the first token.
+    pub fn strip_first<'a>(&self, text: &'a [u8], state: &mut LlamaCppState) -> &'a [u8] {
+        let is_first = !std::mem::replace(&mut state.has_first_token, true);
+        if is_first && self.strips_space { text.strip_prefix(b" ").unwrap_or(text) } else { text }
+    }
+
+    /// Reports whether spaces before English punctuation are removed.
+    pub fn cleans_spaces(&self) -> bool {
+        self.cleans_spaces
     }
 
     /// Skips a special token, which still counts as the first token.
@@ -85,6 +96,26 @@ fn run_passes(text: &[u8], first_pass: usize, state: &mut LlamaCppState, out: &m
         state.buffer = std::mem::replace(&mut input, output);
     }
     out.extend_from_slice(&input);
+}
+
+/// Runs the three passes of the reference, each over the whole text. The replacements only remove spaces.
+pub(super) fn clean_traced(text: TracedText) -> TracedText {
+    PASSES.iter().fold(text, |text, rules| {
+        let (mut at, mut out) = (0, TracedText::empty(text.whole));
+        while at < text.bytes.len() {
+            let end = match rules.iter().find(|(pattern, _)| text.bytes[at..].starts_with(pattern)) {
+                Some((pattern, _)) => at + pattern.len(),
+                None => {
+                    out.push_part(&text, at, at + 1);
+                    at += 1;
+                    continue;
+                }
+            };
+            (at..end).filter(|&i| text.bytes[i] != b' ').for_each(|i| out.push_part(&text, i, i + 1));
+            at = end;
+        }
+        out
+    })
 }
 
 /// Sends one byte through a pass.

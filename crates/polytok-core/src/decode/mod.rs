@@ -8,10 +8,12 @@
 mod chain;
 mod llama2c;
 mod llama_cpp;
+pub mod offsets;
 mod row_texts;
 mod sentencepiece;
 #[cfg(test)]
 mod tests;
+pub mod traced;
 
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
@@ -49,6 +51,20 @@ pub struct DecodeState {
     /// The previous id (llama2.c).
     previous_id: Option<TokenId>,
     llama_cpp: llama_cpp::LlamaCppState,
+}
+
+impl DecodeState {
+    /// Returns the state at the start of a text. An eager decoder writes each character of a run of Hugging Face's byte
+    /// tokens when its bytes are complete, although the reference decodes the run as a whole.
+    pub fn new(is_eager: bool) -> DecodeState {
+        DecodeState { chain: ChainState::new(is_eager), ..DecodeState::default() }
+    }
+
+    /// Empties the state, and returns the previous one.
+    fn take(&mut self) -> DecodeState {
+        let is_eager = self.chain.is_eager();
+        std::mem::replace(self, DecodeState::new(is_eager))
+    }
 }
 
 impl Decoder {
@@ -201,7 +217,7 @@ impl Decoder {
 
     /// Appends the bytes that are held back at the end, and resets the state.
     pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
-        let mut state = std::mem::take(state);
+        let mut state = state.take();
         match &self.rules {
             DecodeRules::Bytes | DecodeRules::Llama2c => Ok(()),
             DecodeRules::SentencePiece(rules) => {

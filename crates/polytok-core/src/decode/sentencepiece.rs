@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::row_texts::SettledOutput;
+use super::traced::TracedText;
 use super::{append_unescaped, hex_byte, unescape_spaces};
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
@@ -126,6 +127,50 @@ impl SentencePieceDecoder {
         denormalizer.normalize(&held, out);
     }
 
+    /// Appends the text of an id with its source. The id has a row or, without a row, a text; None if it has neither.
+    pub fn push_traced(
+        &self,
+        vocab: &Vocab,
+        (row, text): (Option<Row>, Option<&[u8]>),
+        index: u32,
+        state: &mut SentencePieceState,
+        byte_sources: &mut Vec<u32>,
+        out: &mut TracedText,
+    ) -> Option<()> {
+        let mut bytes = Vec::new();
+        if let Some(row) = row {
+            if let RowOutput::Byte(byte) = self.outputs[row.index()] {
+                state.pending_bytes.push(byte);
+                byte_sources.push(index);
+                flush_traced(state, byte_sources, out, false);
+                return Some(());
+            }
+            flush_traced(state, byte_sources, out, true);
+            self.push_piece(vocab, row, state, &mut bytes);
+        } else {
+            flush_traced(state, byte_sources, out, true);
+            append_text(text?, state, &mut bytes);
+        }
+        out.push(&bytes, (index, index));
+        Some(())
+    }
+
+    /// Appends the bytes that are held back, and runs the denormalizer.
+    pub fn finish_traced(
+        &self,
+        state: &mut SentencePieceState,
+        byte_sources: &mut Vec<u32>,
+        mut text: TracedText,
+    ) -> TracedText {
+        flush_traced(state, byte_sources, &mut text, true);
+        let Some(denormalizer) = &self.denormalizer else { return text };
+        let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
+        denormalizer.normalize_with_offsets(&text.bytes, &mut bytes, &mut offsets);
+        let sources =
+            offsets[..bytes.len().min(offsets.len())].iter().map(|&offset| text.source_of(offset as usize, 0));
+        TracedText { sources: sources.collect(), bytes, whole: text.whole }
+    }
+
     /// Appends one piece by the rules, in the order of the reference.
     fn push_piece(&self, vocab: &Vocab, row: Row, state: &mut SentencePieceState, out: &mut Vec<u8>) {
         if let RowOutput::Byte(byte) = self.outputs[row.index()] {
@@ -180,6 +225,25 @@ fn row_outputs(vocab: &Vocab, version: SentencePieceVersion) -> Result<Vec<RowOu
 fn append_text(text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
     state.has_text |= !text.is_empty();
     out.extend_from_slice(text);
+}
+
+/// Does the same as [`flush_characters`], and keeps the source of each byte.
+fn flush_traced(state: &mut SentencePieceState, byte_sources: &mut Vec<u32>, out: &mut TracedText, is_end: bool) {
+    let mut text = Vec::new();
+    let pending = state.pending_bytes.clone();
+    flush_characters(state, &mut text, is_end);
+    let (mut at, mut written) = (0, 0);
+    while written < text.len() {
+        let char_len = utf8::decode_strict(&pending[at..]).map(|(_, len)| len);
+        let source = |at: usize| (byte_sources[at], byte_sources[at]);
+        match char_len {
+            Some(len) => (at..at + len).for_each(|i| out.push(&pending[i..=i], source(i))),
+            None => out.push(REPLACEMENT, source(at)),
+        }
+        at += char_len.unwrap_or(1);
+        written += char_len.unwrap_or(REPLACEMENT.len());
+    }
+    byte_sources.drain(..at);
 }
 
 /// Moves complete characters from the pending bytes to the output, and writes U+FFFD for each byte that cannot be part

@@ -1,10 +1,14 @@
 //! ByteFallback: replaces a run of tokens `<0xHH>` by the text of their bytes, or by one U+FFFD for each byte if the
 //! bytes are not UTF-8.
 //!
-//! A run is decoded as a whole, so its bytes are held back until a token arrives that represents no byte. A token
+//! A run is decoded as a whole, so its bytes are held back until a token arrives that represents no byte. An eager
+//! decoder does not wait for the end of the run: it writes each character when the bytes of the character are complete,
+//! and one U+FFFD for each byte that cannot be part of a character, as SentencePiece does. The text is the same, except
+//! for a run that contains both a character and a byte that is not UTF-8. A token
 //! represents a byte if the token has the form `<0x..>`, with six bytes, and Rust parses the two bytes after `<0x` as a
 //! hexadecimal number; so `<0x+F>` represents a byte too. All other tokens pass unchanged.
 
+use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use crate::error::Result;
@@ -34,6 +38,12 @@ impl ChainStep for ByteFallbackDecoder {
             out.end_token();
         } else if let Some(byte) = byte_of_token(&state.held_text) {
             state.held_bytes.push(byte);
+            if state.is_eager {
+                let mut text = Vec::new();
+                append_characters(&mut state.held_bytes, &mut text);
+                state.has_open_run |= !text.is_empty();
+                out.push(&text);
+            }
         } else {
             flush(state, out);
             out.push_token(&state.held_text);
@@ -52,11 +62,28 @@ impl ChainStep for ByteFallbackDecoder {
     }
 
     fn is_settled(&self, state: &StepState) -> bool {
-        state.held_bytes.is_empty()
+        state.held_bytes.is_empty() && !state.has_open_run
     }
 
     fn represented_byte(&self, token: &[u8]) -> Option<u8> {
         byte_of_token(token)
+    }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        let (mut out, mut run) = (Vec::new(), Vec::new());
+        for token in tokens {
+            match byte_of_token(&token.bytes) {
+                Some(byte) => {
+                    run.push(TracedText { bytes: vec![byte], sources: vec![token.whole], whole: token.whole })
+                }
+                None => {
+                    append_traced_run(&mut run, &mut out);
+                    out.push(token);
+                }
+            }
+        }
+        append_traced_run(&mut run, &mut out);
+        Ok(out)
     }
 }
 
@@ -70,13 +97,51 @@ pub(super) fn append_run(run: &mut Vec<u8>, out: &mut Vec<u8>) {
     run.clear();
 }
 
+/// Appends the tokens of a run of bytes, and empties the run.
+fn append_traced_run(run: &mut Vec<TracedText>, out: &mut Vec<TracedText>) {
+    let joined = TracedText::join(run);
+    if std::str::from_utf8(&joined.bytes).is_err() {
+        let replacement = |byte: &TracedText| {
+            let mut text = TracedText::empty(byte.whole);
+            text.push("\u{FFFD}".as_bytes(), byte.whole);
+            text
+        };
+        out.extend(run.iter().map(replacement));
+    } else if !run.is_empty() {
+        out.push(joined);
+    }
+    run.clear();
+}
+
 fn byte_of_token(token: &[u8]) -> Option<u8> {
     let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">").filter(|_| token.len() == BYTE_TOKEN_LEN)?;
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
+/// Appends the characters that are complete, and a U+FFFD for each byte that cannot be part of a character. The bytes
+/// of an incomplete character stay in the run.
+pub(super) fn append_characters(run: &mut Vec<u8>, out: &mut Vec<u8>) {
+    let mut at = 0;
+    while let Err(error) = std::str::from_utf8(&run[at..]) {
+        let valid_end = at + error.valid_up_to();
+        out.extend_from_slice(&run[at..valid_end]);
+        at = valid_end;
+        let Some(invalid_len) = error.error_len() else {
+            run.drain(..at);
+            return;
+        };
+        out.extend_from_slice("\u{FFFD}".repeat(invalid_len).as_bytes());
+        at += invalid_len;
+    }
+    out.extend_from_slice(&run[at..]);
+    run.clear();
+}
+
 /// Writes the text of the run as tokens, and empties the run.
 fn flush(state: &mut StepState, out: &mut TokenFlow) {
+    if std::mem::take(&mut state.has_open_run) {
+        out.end_token();
+    }
     if std::str::from_utf8(&state.held_bytes).is_err() {
         for _ in 0..state.held_bytes.len() {
             out.push_token("\u{FFFD}".as_bytes());

@@ -4,10 +4,12 @@
 //! are the output. If other steps follow, bytes that are not UTF-8 are replaced by U+FFFD, and an incomplete character
 //! at the end of the bytes is held back.
 
+use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use crate::byte_level::to_bytes;
 use crate::error::Result;
+use crate::utf8::is_start;
 
 pub(super) struct ByteLevelDecoder {
     pub is_last: bool,
@@ -48,10 +50,22 @@ impl ChainStep for ByteLevelDecoder {
     fn writes_one_token(&self) -> bool {
         true
     }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        let joined = TracedText::join(&tokens.iter().map(traced_bytes_of_token).collect::<Vec<_>>());
+        Ok(vec![if self.is_last { joined } else { joined.to_valid_utf8() }])
+    }
 }
 
 fn bytes_of_token(token: &[u8]) -> Vec<u8> {
     std::str::from_utf8(token).ok().and_then(to_bytes).unwrap_or_else(|| token.to_vec())
+}
+
+/// Does the same as [`bytes_of_token`], and keeps the sources.
+fn traced_bytes_of_token(token: &TracedText) -> TracedText {
+    let Some(bytes) = std::str::from_utf8(&token.bytes).ok().and_then(to_bytes) else { return token.clone() };
+    let starts = (0..token.bytes.len()).filter(|&at| is_start(token.bytes[at]));
+    TracedText { sources: starts.map(|at| token.sources[at]).collect(), bytes, whole: token.whole }
 }
 
 /// Writes all bytes except an incomplete character at the end, which stays in `bytes`.

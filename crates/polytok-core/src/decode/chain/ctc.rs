@@ -1,7 +1,8 @@
 //! CTC: drops each token that repeats the token before it, removes the padding text from tokens, replaces the delimiter
 //! by a space if the cleanup is on, and drops tokens that are empty after these changes.
 
-use super::cleanup::clean_punctuation;
+use super::super::traced::TracedText;
+use super::cleanup::{clean_punctuation, clean_traced};
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use super::take_text;
@@ -32,5 +33,20 @@ impl ChainStep for CtcDecoder {
             out.push_token(token.as_bytes());
         }
         Ok(())
+    }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        let mut out: Vec<TracedText> = Vec::new();
+        let repeats = |i: usize| i > 0 && tokens[i - 1].bytes == tokens[i].bytes;
+        for (_, token) in tokens.iter().enumerate().filter(|&(i, _)| !repeats(i)) {
+            let mut token = token.replace(self.pad.as_bytes(), b"")?;
+            if self.cleanup {
+                token = clean_traced(token)?.replace(self.delimiter.as_bytes(), b" ")?;
+            }
+            if !token.bytes.is_empty() {
+                out.push(token);
+            }
+        }
+        Ok(out)
     }
 }

@@ -1,6 +1,7 @@
 //! The two steps that join tokens: Fuse, and the step that puts spaces between the tokens of a tokenizer without a
 //! decoder.
 
+use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use crate::error::Result;
@@ -34,6 +35,10 @@ impl ChainStep for FuseDecoder {
     fn writes_one_token(&self) -> bool {
         true
     }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        Ok(vec![TracedText::join(&tokens)])
+    }
 }
 
 /// The step that writes a space before every token except the first.
@@ -59,5 +64,15 @@ impl ChainStep for SpaceJoiner {
 
     fn is_settled(&self, state: &StepState) -> bool {
         state.is_later
+    }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        let with_space = |(i, token): (usize, &TracedText)| {
+            let mut text = TracedText::empty(token.whole);
+            text.push(if i > 0 { b" " } else { b"" }, token.whole);
+            text.push_part(token, 0, token.bytes.len());
+            text
+        };
+        Ok(tokens.iter().enumerate().map(with_space).collect())
     }
 }

@@ -4,7 +4,9 @@
 //! held text is a prefix of the pattern, so its length is stored instead of its bytes (Knuth, Morris and Pratt). Cost:
 //! linear in the text, whatever the pattern is.
 
+use super::super::traced::TracedText;
 use super::flow::TokenFlow;
+use crate::error::Result;
 use crate::utf8::is_start;
 
 pub(super) struct LiteralReplacer {
@@ -25,6 +27,11 @@ impl LiteralReplacer {
             borders[end + 1] = border;
         }
         LiteralReplacer { pattern: pattern.to_vec(), borders }
+    }
+
+    /// Replaces the matches in a token, and keeps the sources of its bytes. An empty token stays empty.
+    pub fn replace_traced(&self, token: &TracedText, content: &[u8]) -> Result<TracedText> {
+        if token.bytes.is_empty() { Ok(token.clone()) } else { token.replace(&self.pattern, content) }
     }
 
     /// Processes the next part of the text; `held_len` is the length of the held text.

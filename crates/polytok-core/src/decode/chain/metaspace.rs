@@ -1,6 +1,7 @@
 //! Metaspace: replaces the visible text for spaces (usually U+2581) by a space. In the first token this text is removed
 //! instead, unless the tokenizer never inserts it before a text.
 
+use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::literal::LiteralReplacer;
 use super::step::{ChainStep, StepState};
@@ -44,5 +45,10 @@ impl ChainStep for MetaspaceDecoder {
 
     fn is_settled(&self, state: &StepState) -> bool {
         state.is_later
+    }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        let content = |i| if i > 0 { b" " } else { self.first_content };
+        tokens.iter().enumerate().map(|(i, token)| self.replacer.replace_traced(token, content(i))).collect()
     }
 }

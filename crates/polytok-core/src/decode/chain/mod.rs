@@ -29,6 +29,7 @@ mod wordpiece;
 use std::borrow::Cow;
 
 use super::row_texts::{RowTexts, SettledOutput};
+use super::traced::TracedText;
 use crate::byte_level::to_text;
 use crate::error::Result;
 use crate::normalize::growth::{growth_error, limit};
@@ -36,7 +37,7 @@ use crate::spec::{DecodeStep, Kind};
 use crate::special::Specials;
 use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
-use byte_fallback::append_run;
+use byte_fallback::{append_characters, append_run};
 use flow::TokenFlow;
 use step::{ChainStep, StepState};
 
@@ -56,11 +57,23 @@ pub struct ChainState {
     /// The bytes that the ByteFallback step holds back; they are here between two calls, so that bytes can be added
     /// without running the steps.
     byte_run: Vec<u8>,
+    /// True if each character of a run of byte tokens is written at once (byte_fallback.rs).
+    is_eager: bool,
     input: TokenFlow,
     output: TokenFlow,
 }
 
 impl ChainState {
+    /// Returns the state at the start of a text.
+    pub fn new(is_eager: bool) -> ChainState {
+        ChainState { is_eager, ..ChainState::default() }
+    }
+
+    /// Reports whether each character of a run of byte tokens is written at once.
+    pub fn is_eager(&self) -> bool {
+        self.is_eager
+    }
+
     /// Reports whether every step is settled and no bytes are held back.
     #[inline]
     pub fn is_settled(&self) -> bool {
@@ -121,6 +134,9 @@ impl DecodeChain {
             match texts.get(row) {
                 SettledOutput::Byte(byte) => {
                     state.byte_run.push(byte);
+                    if state.is_eager {
+                        append_characters(&mut state.byte_run, out);
+                    }
                     return Ok(());
                 }
                 SettledOutput::Text(text) => {
@@ -141,8 +157,19 @@ impl DecodeChain {
     pub fn finish(&self, state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
         self.resume_steps(state);
         let result = self.run_steps(state, true, out);
-        *state = ChainState::default();
+        *state = ChainState::new(state.is_eager);
         result
+    }
+
+    /// Returns the text of an id that the steps get as input; None if no token has the id.
+    pub(super) fn token<'a>(&self, vocab: &'a Vocab, specials: &'a Specials, id: TokenId) -> Option<Cow<'a, [u8]>> {
+        token_text(vocab, specials, id, self.byte_level)
+    }
+
+    /// Sends all tokens through the steps, and keeps the sources of their bytes.
+    pub(super) fn decode_traced(&self, tokens: impl Iterator<Item = TracedText>) -> Result<TracedText> {
+        let tokens = self.steps.iter().try_fold(tokens.collect(), |tokens, step| step.apply_traced(tokens))?;
+        Ok(TracedText::join(&tokens))
     }
 
     /// Sends a token through the steps.
@@ -159,7 +186,8 @@ impl DecodeChain {
 
     /// Prepares the steps for input, and returns the held bytes to the ByteFallback step.
     fn resume_steps(&self, state: &mut ChainState) {
-        state.steps.resize_with(self.steps.len(), StepState::default);
+        let is_eager = state.is_eager;
+        state.steps.resize_with(self.steps.len(), || StepState { is_eager, ..StepState::default() });
         if let Some(byte_fallback_step) = self.byte_fallback_step {
             std::mem::swap(&mut state.byte_run, &mut state.steps[byte_fallback_step].held_bytes);
         }

@@ -3,12 +3,14 @@
 //! A literal pattern is replaced while the parts of a token arrive; a regular expression is replaced when the token is
 //! complete. An empty token stays empty.
 
+use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::literal::LiteralReplacer;
 use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
 use crate::normalize::growth::{BoundedOutput, limit};
+use crate::normalize::output::AlignedOutput;
 use crate::normalize::replace::Replacer;
 use crate::spec;
 
@@ -44,6 +46,10 @@ impl ChainStep for ReplaceLiteral {
     fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
         self.replacer.replace(token, &self.content, limit(token.len())).filter(|_| !is_part)
     }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        tokens.iter().map(|token| self.replacer.replace_traced(token, &self.content)).collect()
+    }
 }
 
 /// The step for a regular expression.
@@ -72,5 +78,17 @@ impl ChainStep for ReplaceMatches {
     fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
         let token = std::str::from_utf8(token).ok().filter(|_| !is_part)?;
         self.apply(token).ok()
+    }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        let apply = |token: TracedText| {
+            let mut out = AlignedOutput::new(&token.sources);
+            BoundedOutput::run(limit(token.bytes.len()), &mut out, |out| self.replacer.apply(&token.bytes, out))??;
+            // Text that is inserted at the start comes from the first id of the token.
+            let (first, _) = token.whole;
+            let sources = out.spans.iter().map(|&(start, end)| (start.max(first), end.max(first))).collect();
+            Ok(TracedText { bytes: out.text, sources, whole: token.whole })
+        };
+        tokens.into_iter().map(apply).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! A step of the chain: a state machine that reads tokens in parts and writes tokens in parts.
 
+use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use crate::error::Result;
 
@@ -38,6 +39,9 @@ pub(super) trait ChainStep: Send + Sync {
         None
     }
 
+    /// Runs the step over all tokens, and keeps the sources of their bytes.
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>>;
+
     /// Reports whether the step writes a single token, which ends with the input.
     fn writes_one_token(&self) -> bool {
         false
@@ -59,4 +63,8 @@ pub(super) struct StepState {
     pub passes_unchanged: bool,
     /// True if a token was complete before the incomplete token.
     pub is_later: bool,
+    /// True if the decoder writes each character of a run of byte tokens at once.
+    pub is_eager: bool,
+    /// True if the step has written a part of a run of byte tokens.
+    pub has_open_run: bool,
 }

@@ -4,6 +4,7 @@
 //! overlap or if `stop` exceeds the length of the token.) If an incomplete token ends with copies of the character, up
 //! to `stop` copies are held back as a number.
 
+use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use crate::error::Result;
@@ -92,5 +93,22 @@ impl ChainStep for StripDecoder {
 
     fn keeps_tokens(&self) -> bool {
         self.is_fused && self.stop == 0
+    }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        let strip = |token: &TracedText| {
+            let (mut start, mut end) = (0, token.bytes.len());
+            let len = self.content.len();
+            for _ in 0..self.start.min(end) {
+                start += if token.bytes[start..end].starts_with(&self.content) { len } else { break };
+            }
+            for _ in 0..self.stop.min(end) {
+                end -= if token.bytes[start..end].ends_with(&self.content) { len } else { break };
+            }
+            let mut text = TracedText::empty(token.whole);
+            text.push_part(token, start, end);
+            text
+        };
+        Ok(tokens.iter().map(strip).collect())
     }
 }

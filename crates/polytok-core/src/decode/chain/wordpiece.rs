@@ -1,7 +1,8 @@
 //! WordPiece: joins tokens with spaces, but a token that starts with the prefix continues the word before it, without
 //! the prefix. The cleanup of English punctuation can run on each token.
 
-use super::cleanup::clean_punctuation;
+use super::super::traced::TracedText;
+use super::cleanup::{clean_punctuation, clean_traced};
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use super::take_text;
@@ -41,5 +42,17 @@ impl ChainStep for WordPieceDecoder {
 
     fn is_settled(&self, state: &StepState) -> bool {
         state.is_later
+    }
+
+    fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
+        let prefix = self.prefix.as_bytes();
+        let add = |(i, token): (usize, &TracedText)| {
+            let mut text = TracedText::empty(token.whole);
+            let is_suffix = i > 0 && token.bytes.starts_with(prefix);
+            text.push(if i > 0 && !is_suffix { b" " } else { b"" }, (token.whole.0, token.whole.0));
+            text.push_part(token, if is_suffix { prefix.len() } else { 0 }, token.bytes.len());
+            if self.cleanup { clean_traced(text) } else { Ok(text) }
+        };
+        tokens.iter().enumerate().map(add).collect()
     }
 }
