@@ -109,7 +109,7 @@ def check_stop(tokenizer: Tokenizer, ids: list[int], rng: Random) -> None:
 
 
 def has_mixed_run(tokenizer: Tokenizer, ids: Sequence[int]) -> bool:
-    """Reports whether a run of byte tokens has both a character and a byte that is not UTF-8."""
+    """Reports whether a run of byte tokens has a character before a byte that is not UTF-8."""
     runs: list[bytes] = []
     run = b""
     for id in [*ids, None]:
@@ -118,8 +118,15 @@ def has_mixed_run(tokenizer: Tokenizer, ids: Sequence[int]) -> bool:
             run += bytes([int(piece[3:5], 16)])
         elif run:
             runs, run = [*runs, run], b""
-    texts = [run.decode(errors="replace") for run in runs]
-    return any("\ufffd" in text and text.strip("\ufffd") for text in texts)
+    return any(valid_length(run) not in (0, len(run)) for run in runs)
+
+
+def valid_length(run: bytes) -> int:
+    """Returns the number of bytes before the first one that is not part of a character."""
+    try:
+        return len(run.decode().encode())
+    except UnicodeDecodeError as error:
+        return error.start
 
 
 def check_eager(tokenizer: Tokenizer, ids: list[int]) -> None:
@@ -281,6 +288,8 @@ def test_byte_tokens_are_returned_at_once_by_an_eager_stream() -> None:
     assert [eager.push(id) for id in [0, 1, 2, 3, 4, 3, 0, 4]] == ["", "", "世", "a", " b", "a", "", "\ufffd b"]
     assert [default.push(id) for id in [0, 1, 2, 3, 4]] == ["", "", "", "", "世a b"]
     assert tokenizer.decode([3, 0, 4]) == "\ufffd\ufffd b"
+    assert [eager.push(id) for id in [0, 3, 0, 1, 2, 4]] == ["", "\ufffd" * 2, *["\ufffd"] * 3, " b"]
+    assert tokenizer.decode([0, 3, 0, 1, 2, 4]) == "\ufffd" * 5 + " b"
     byte_stream = tokenizer.byte_decoder(eager=True)
     assert [byte_stream.push([0, 1]), byte_stream.push(2)] == [b"", "世".encode()]
 

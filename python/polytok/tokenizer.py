@@ -486,7 +486,7 @@ class Tokenizer:
           text is the one that is complete first; of several with the same end, the longest.
         * ``eager``: if True, a character is returned when its bytes are complete, also in a run of Hugging Face's byte
           tokens (``<0xE4>``), which `decode` decodes as a whole. The texts, concatenated, then differ from `decode` for
-          a run that has both a character and a byte that is not UTF-8. By default a run is returned when it ends.
+          a run with a character before a byte that is not UTF-8. By default a run is returned when it ends.
         * ``unknown``: an id that no token has prints nothing (``"skip"``), or raises `TokenIdError` (``"error"``). By
           default it is treated as in `decode`.
 

@@ -3,8 +3,8 @@
 //!
 //! A run is decoded as a whole, so its bytes are held back until a token arrives that represents no byte. An eager
 //! decoder does not wait for the end of the run: it writes each character when the bytes of the character are complete,
-//! and one U+FFFD for each byte that cannot be part of a character, as SentencePiece does. The text is the same, except
-//! for a run that contains both a character and a byte that is not UTF-8. A token
+//! and one U+FFFD for each byte from the first byte on that cannot be part of a character. The text is the same, except
+//! for a run with a character before a byte that is not UTF-8. A token
 //! represents a byte if the token has the form `<0x..>`, with six bytes, and Rust parses the two bytes after `<0x` as a
 //! hexadecimal number; so `<0x+F>` represents a byte too. All other tokens pass unchanged.
 
@@ -40,7 +40,7 @@ impl ChainStep for ByteFallbackDecoder {
             state.held_bytes.push(byte);
             if state.is_eager {
                 let mut text = Vec::new();
-                append_characters(&mut state.held_bytes, &mut text);
+                append_characters(&mut state.held_bytes, &mut state.has_broken_run, &mut text);
                 state.has_open_run |= !text.is_empty();
                 out.push(&text);
             }
@@ -62,7 +62,7 @@ impl ChainStep for ByteFallbackDecoder {
     }
 
     fn is_settled(&self, state: &StepState) -> bool {
-        state.held_bytes.is_empty() && !state.has_open_run
+        state.held_bytes.is_empty() && !state.has_open_run && !state.has_broken_run
     }
 
     fn represented_byte(&self, token: &[u8]) -> Option<u8> {
@@ -118,27 +118,28 @@ fn byte_of_token(token: &[u8]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// Appends the characters that are complete, and a U+FFFD for each byte that cannot be part of a character. The bytes
-/// of an incomplete character stay in the run.
-pub(super) fn append_characters(run: &mut Vec<u8>, out: &mut Vec<u8>) {
-    let mut at = 0;
-    while let Err(error) = std::str::from_utf8(&run[at..]) {
-        let valid_end = at + error.valid_up_to();
-        out.extend_from_slice(&run[at..valid_end]);
-        at = valid_end;
-        let Some(invalid_len) = error.error_len() else {
-            run.drain(..at);
-            return;
-        };
-        out.extend_from_slice("\u{FFFD}".repeat(invalid_len).as_bytes());
-        at += invalid_len;
+/// Appends the characters that are complete; the bytes of an incomplete character stay in the run. From the first byte on
+/// that is not part of a character, the run is broken, and each byte becomes a U+FFFD.
+pub(super) fn append_characters(run: &mut Vec<u8>, is_broken: &mut bool, out: &mut Vec<u8>) {
+    let valid_len = match std::str::from_utf8(run) {
+        _ if *is_broken => 0,
+        Ok(text) => text.len(),
+        Err(error) => {
+            *is_broken = error.error_len().is_some();
+            error.valid_up_to()
+        }
+    };
+    out.extend_from_slice(&run[..valid_len]);
+    run.drain(..valid_len);
+    if *is_broken {
+        out.extend_from_slice("\u{FFFD}".repeat(run.len()).as_bytes());
+        run.clear();
     }
-    out.extend_from_slice(&run[at..]);
-    run.clear();
 }
 
 /// Writes the text of the run as tokens, and empties the run.
 fn flush(state: &mut StepState, out: &mut TokenFlow) {
+    state.has_broken_run = false;
     if std::mem::take(&mut state.has_open_run) {
         out.end_token();
     }

@@ -57,6 +57,8 @@ pub struct ChainState {
     /// The bytes that the ByteFallback step holds back; they are here between two calls, so that bytes can be added
     /// without running the steps.
     byte_run: Vec<u8>,
+    /// True if the run of byte tokens is broken (byte_fallback.rs).
+    has_broken_run: bool,
     /// True if each character of a run of byte tokens is written at once (byte_fallback.rs).
     is_eager: bool,
     input: TokenFlow,
@@ -77,7 +79,14 @@ impl ChainState {
     /// Reports whether every step is settled and no bytes are held back.
     #[inline]
     pub fn is_settled(&self) -> bool {
-        self.is_settled && self.byte_run.is_empty()
+        self.is_settled && self.byte_run.is_empty() && !self.has_broken_run
+    }
+
+    /// Moves the run of byte tokens from the ByteFallback step to this state, or back.
+    fn swap_run(&mut self, byte_fallback_step: usize) {
+        let step = &mut self.steps[byte_fallback_step];
+        std::mem::swap(&mut self.byte_run, &mut step.held_bytes);
+        std::mem::swap(&mut self.has_broken_run, &mut step.has_broken_run);
     }
 }
 
@@ -135,12 +144,13 @@ impl DecodeChain {
                 SettledOutput::Byte(byte) => {
                     state.byte_run.push(byte);
                     if state.is_eager {
-                        append_characters(&mut state.byte_run, out);
+                        append_characters(&mut state.byte_run, &mut state.has_broken_run, out);
                     }
                     return Ok(());
                 }
                 SettledOutput::Text(text) => {
                     append_run(&mut state.byte_run, out);
+                    state.has_broken_run = false;
                     out.extend_from_slice(&text);
                     return Ok(());
                 }
@@ -178,7 +188,7 @@ impl DecodeChain {
         state.input.push_token(token);
         self.run_steps(state, false, out)?;
         if let Some(byte_fallback_step) = self.byte_fallback_step {
-            std::mem::swap(&mut state.byte_run, &mut state.steps[byte_fallback_step].held_bytes);
+            state.swap_run(byte_fallback_step);
         }
         state.is_settled = self.steps.iter().zip(&state.steps).all(|(step, state)| step.is_settled(state));
         Ok(())
@@ -189,7 +199,7 @@ impl DecodeChain {
         let is_eager = state.is_eager;
         state.steps.resize_with(self.steps.len(), || StepState { is_eager, ..StepState::default() });
         if let Some(byte_fallback_step) = self.byte_fallback_step {
-            std::mem::swap(&mut state.byte_run, &mut state.steps[byte_fallback_step].held_bytes);
+            state.swap_run(byte_fallback_step);
         }
         state.input.clear();
     }

@@ -67,4 +67,6 @@ pub(super) struct StepState {
     pub is_eager: bool,
     /// True if the step has written a part of a run of byte tokens.
     pub has_open_run: bool,
+    /// True if a run of byte tokens has a byte that is not part of a character.
+    pub has_broken_run: bool,
 }
