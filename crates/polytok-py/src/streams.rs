@@ -300,7 +300,6 @@ impl PyTextStreams {
     }
 
     /// Adds streams with the same options; returns their places. Free places are used first.
-    #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
     fn add(
         &self,
         count: usize,
