@@ -31,7 +31,10 @@ pytest_plugins = ("cli_fixtures",)
         (("count", "--vocab_size", "5"), "--vocab-size is an option of polytok train"),
         (("encode", "--to", "pices"), "did you mean 'pieces'?"),
         (("train", "--kind", "unigrm", "-o", "x"), "did you mean 'unigram'?"),
-        (("count", "--max-tokens", "5"), "--max-tokens is an option of polytok tokenize; did you mean '--max'?"),
+        (
+            ("count", "--max-tokens", "5"),
+            "polytok truncate and polytok chunk and polytok tokenize; did you mean '--max'?",
+        ),
         (("count", "--vocab-size", "5"), "--vocab-size is an option of polytok train\n"),
         (("tokenize", "x", "-o", "y", "--shuffle"), "--shuffle: expected one argument: N|all\n"),
         (("tokenize", "-o", "y", "--eos", "."), "--eos has taken '.' as its piece: write the input before --eos\n"),

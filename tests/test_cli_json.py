@@ -18,6 +18,8 @@ ARGUMENTS = {
     "encode": "encode --json --lines text.txt",
     "count": "count --json text.txt",
     "decode": "decode --json ids.txt",
+    "truncate": "truncate --json --max-tokens 1 text.txt",
+    "chunk": "chunk --json --max-tokens 2 text.txt",
     "info": "info --json",
     "info --names": "info --names --json",
     "vocab": "vocab --json --ids 97",

@@ -247,6 +247,7 @@ class Tokenizer:
     def encode_batch(
         self, texts: list[Text], options: ResolvedOptions | None, threads: int
     ) -> tuple[IdArray, _Int64Array]: ...
+    def count_batch(self, texts: list[Text], options: ResolvedOptions | None, threads: int) -> _Int64Array: ...
     def encode_texts(
         self,
         texts: Texts,
@@ -263,6 +264,12 @@ class Tokenizer:
         A cut is an offset at which every text with the same few bytes around it can be encoded in two parts: the ids
         of the text are the ids of the text before the cut and those of `encode_from` for the text after it, whatever
         follows the text and whatever stands before. The text must be UTF-8; it can end inside a character.
+        """
+    def left_cut(self, text: Text, start: int, end: int, options: ResolvedOptions | None = None) -> int | None:
+        """Returns the last left cut in ``text[start : end + 1]``, in bytes of UTF-8; every cut of `safe_cut` is one.
+
+        A left cut is an offset at which a token ends in every text with the same few bytes around it, and before which
+        the tokens do not depend on the text after it. The tokens after it can depend on the text before it.
         """
     def encode_from(self, text: Text, cut: int, options: ResolvedOptions | None = None) -> list[int]:
         """Returns the ids of the text after a cut, without the template's ids."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import checks
 from .errors import ArgumentError
+from .keywords import keyword
 from .resources import processors
 
 ERRORS = ("replace", "strict", "ignore")
@@ -37,6 +38,15 @@ def id_list(ids: Any) -> list[int]:
     if set(map(type, values)) <= {int}:
         return values
     return [checks.whole_number(f"ids[{place}]", id) for place, id in enumerate(values)]
+
+
+def check_overlap(overlap: int, max_tokens: int) -> None:
+    """Checks that chunks of up to ``max_tokens`` tokens can repeat ``overlap`` tokens and still have new ones."""
+    if checks.number("overlap", overlap, least=0) >= max(max_tokens, 1):
+        raise ArgumentError(
+            f"{keyword('overlap', overlap)} is not less than {keyword('max_tokens', max_tokens)}, so a chunk would "
+            "repeat the chunk before it; pass a smaller number"
+        )
 
 
 def check_decoding(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .canonical import CanonicalTest
+    from .cutting import TokenLimit
     from .encoding import Encoder, Encoding, Words
     from .healing import Healed
     from .lengths import Padding, Truncation
@@ -330,6 +331,204 @@ class Tokenizer:
         if options is None and not keywords:
             return self._core.count(text)
         return self._core.count(text, self._resolve_options(options, keywords, "count"))
+
+    def count_batch(
+        self,
+        texts: Iterable[Text],
+        *,
+        options: Options | None = None,
+        threads: int | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> npt.NDArray[np.int64]:
+        """Counts the ids of each text, in ``threads`` threads as in `encode_batch`. No ids are stored.
+
+        The result is an int64 array of shape (texts,). The GIL is released.
+
+        >>> import polytok
+        >>> polytok.load("default").count_batch(["a b", "", "!"]).tolist()
+        [2, 0, 1]
+        """
+        text_list = arguments.several_texts(texts, "count")
+        resolved_options = self._resolve_options(options, keywords, "count_batch", "threads")
+        return self._core.count_batch(text_list, resolved_options, arguments.thread_count(threads))
+
+    # Limits
+
+    def fits(
+        self, text: Text, max_tokens: int, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
+    ) -> bool:
+        """Reports whether a text has at most ``max_tokens`` tokens, those of ``add_special`` included.
+
+        The answer is that of `count`. A much longer text is read only up to where the answer is certain, so what stands
+        after that raises no error.
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> tokenizer.fits("one two", 2), tokenizer.fits("one two three", 2)
+        (True, False)
+        """
+        limit = self._token_limit(max_tokens, options, keywords, "fits")
+        from .cutting import fits  # only a part of all programs cuts texts
+
+        return fits(checks.text("text", text), limit)
+
+    @overload
+    def truncate(
+        self,
+        text: str,
+        max_tokens: int,
+        *,
+        direction: Literal["right", "left"] = "right",
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> str: ...
+    @overload
+    def truncate(
+        self,
+        text: bytes,
+        max_tokens: int,
+        *,
+        direction: Literal["right", "left"] = "right",
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> bytes: ...
+    def truncate(
+        self,
+        text: Text,
+        max_tokens: int,
+        *,
+        direction: Literal["right", "left"] = "right",
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> Text:
+        """Returns the longest start of a text, in whole characters, that has at most ``max_tokens`` tokens.
+
+        ``direction`` is the side that is cut: ``"left"`` returns the longest end. The result is `str` for `str`, and
+        `bytes` for `bytes`, in which a byte that is not UTF-8 counts as a character. Encoded by itself, it has at most
+        ``max_tokens`` tokens, those of ``add_special`` included; no longer start has. A much longer text is read only
+        up to where the result is certain. docs/cutting.md says what this costs, and for which texts it is slow.
+
+        Raises `ArgumentError` if ``add_special`` alone adds more than ``max_tokens`` tokens.
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> tokenizer.truncate("one two three", 2), tokenizer.truncate("one two three", 2, direction="left")
+        ('one two', ' two three')
+        """
+        limit = self._token_limit(max_tokens, options, keywords, "truncate", "direction")
+        checks.one_of("direction", direction, ("right", "left"))
+        from .cutting import truncate
+
+        return truncate(checks.text("text", text), limit, direction)
+
+    @overload
+    def truncate_batch(
+        self,
+        texts: Iterable[str],
+        max_tokens: int,
+        *,
+        direction: Literal["right", "left"] = "right",
+        options: Options | None = None,
+        threads: int | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> list[str]: ...
+    @overload
+    def truncate_batch(
+        self,
+        texts: Iterable[bytes],
+        max_tokens: int,
+        *,
+        direction: Literal["right", "left"] = "right",
+        options: Options | None = None,
+        threads: int | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> list[bytes]: ...
+    @overload
+    def truncate_batch(
+        self,
+        texts: Iterable[Text],
+        max_tokens: int,
+        *,
+        direction: Literal["right", "left"] = "right",
+        options: Options | None = None,
+        threads: int | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> list[Text]: ...
+    def truncate_batch(
+        self,
+        texts: Iterable[Text],
+        max_tokens: int,
+        *,
+        direction: Literal["right", "left"] = "right",
+        options: Options | None = None,
+        threads: int | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> Any:
+        """Truncates many texts; see `truncate`. They are counted first, in ``threads`` threads as in `encode_batch`, so
+        texts that fit cost little.
+
+        >>> import polytok
+        >>> polytok.load("default").truncate_batch(["one two three", "one"], 2)
+        ['one two', 'one']
+        """
+        text_list = arguments.several_texts(texts, "truncate")
+        limit = self._token_limit(max_tokens, options, keywords, "truncate_batch", "direction", "threads")
+        checks.one_of("direction", direction, ("right", "left"))
+        from .cutting import truncate_batch
+
+        return truncate_batch(checks.texts("texts", text_list), limit, direction, arguments.thread_count(threads))
+
+    def chunk(
+        self,
+        text: Text,
+        max_tokens: int,
+        *,
+        overlap: int = 0,
+        at: Literal["token", "word", "line", "sentence"] = "token",
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> npt.NDArray[np.int64]:
+        """Cuts a text into chunks that each have at most ``max_tokens`` tokens, those of ``add_special`` included.
+
+        The result is an int64 array of shape (chunks, 2) with the start and end of each chunk, so that
+        ``text[start:end]`` is its text: characters for `str`, bytes for `bytes`. A lone surrogate counts as a
+        character, and a pair as one. The chunks cover the text in order, also its white space. Each chunk is as long as
+        possible: it ends at the last place of the kind ``at`` up to which it fits. If a sentence does not fit, the
+        chunk ends after a line, else after a word, a token or a character.
+
+        With ``overlap``, a chunk repeats up to that many tokens of the end of the chunk before it, from a place of the
+        kind ``at`` on, or of a finer one.
+
+        Raises `ArgumentError` if ``overlap`` is not less than ``max_tokens``, and for a character that alone has too
+        many tokens. docs/cutting.md has the rules for words and sentences.
+
+        >>> import polytok
+        >>> text = "One sentence. Another one, which is longer."
+        >>> chunks = polytok.load("default").chunk(text, 7, at="sentence")
+        >>> [text[start:end] for start, end in chunks.tolist()]
+        ['One sentence. ', 'Another one, which is ', 'longer.']
+        """
+        limit = self._token_limit(max_tokens, options, keywords, "chunk", "overlap", "at")
+        checks.one_of("at", at, ("token", "word", "line", "sentence"))
+        arguments.check_overlap(overlap, limit.max_tokens)
+        from .cutting import chunk
+
+        return chunk(checks.text("text", text), limit, overlap, at)
+
+    def _token_limit(
+        self, max_tokens: int, options: Options | None, keywords: OptionKeywords, method: str, *own_keywords: str
+    ) -> TokenLimit:
+        """Returns the limit for a text's own tokens; the tokens of the template are subtracted from it."""
+        resolved_options = self._resolve_options(options, keywords, method, *own_keywords)
+        checks.number("max_tokens", max_tokens, least=0)
+        from .cutting import Engine, TokenLimit
+
+        if resolved_options is None or not resolved_options.add_special:
+            return TokenLimit(Engine(self._core, resolved_options), max_tokens, 0)
+        given = Options(**keywords) if options is None else options
+        without_template = self._resolve_options(given._replace(add_special=False), {})
+        template = self._outline.post
+        return TokenLimit(Engine(self._core, without_template), max_tokens, len(template.before) + len(template.after))
 
     # Other segmentations
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use numpy::{Element, IntoPyArray, PyArray1};
-use polytok_core::batch::{Batch, BatchOptions, BatchText, Id, RowResult, encode_batch};
+use polytok_core::batch::{Batch, BatchOptions, BatchText, Id, RowResult, count_batch, encode_batch};
 use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
 use polytok_core::sink::Spans;
@@ -207,6 +207,20 @@ impl PyTokenizer {
         self.batch(py, &texts, &options).map_err(|(_, error)| to_python(error))
     }
 
+    /// Counts the ids of each text; returns an array (int64).
+    fn count_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        options: Options<'_, 'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let texts: Vec<StoredText<'_>> = texts.iter().map(StoredText::of).collect::<PyResult<_>>()?;
+        let options = engine_options(options);
+        let counts = py.detach(|| count_batch(&self.tokenizer, &texts, options, threads));
+        counts.map(|counts| column(py, counts)).map_err(|(_, error)| to_python(error))
+    }
+
     /// Encodes a column of texts as `encode_batch` does; adds an id before and an id after each text.
     #[pyo3(signature = (texts, options, threads, begin=None, end=None))]
     fn encode_texts<'py>(
@@ -266,6 +280,20 @@ impl PyTokenizer {
     ) -> PyResult<Option<usize>> {
         let text = text::text(text)?;
         Ok(self.tokenizer.safe_cut(&text, start, end, false, engine_options(options)))
+    }
+
+    /// Returns the last left cut in `text[start..=end]`: an offset at which a token ends, whatever follows the text, and
+    /// before which no token depends on it. Offsets are in bytes; None if no left cut is proven there.
+    #[pyo3(signature = (text, start, end, options=None))]
+    fn left_cut<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        start: usize,
+        end: usize,
+        options: Options<'_, 'py>,
+    ) -> PyResult<Option<usize>> {
+        let text = text::text(text)?;
+        Ok(self.tokenizer.safe_cut(&text, start, end, true, engine_options(options)))
     }
 
     /// Returns the ids that the template inserts before and after the text; None if the template does not have the text

@@ -23,7 +23,22 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import FileError, LossError, PolytokError, SpecialTokenError
 from ..keywords import mark_engine_keywords, marked_message, marked_reason
-from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
+from . import (
+    chunk,
+    convert,
+    corpus,
+    count,
+    count_words,
+    decode,
+    doctor,
+    edit,
+    encode,
+    info,
+    tokenize,
+    train,
+    truncate,
+    vocab,
+)
 from .completion import add_completion_option
 from .option_values import missing_input_hint
 from .parsers import HelpfulParser
@@ -31,13 +46,17 @@ from .wording import flags_of, with_flags
 
 _INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
 _CLOSED_PIPE_EXIT_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
-_VERB_MODULES = (encode, decode, count, info, vocab, convert, edit, doctor, tokenize, train, count_words, corpus)
+_VERB_MODULES = (
+    *(encode, decode, count, truncate, chunk, info, vocab, convert, edit, doctor, tokenize, train, count_words),
+    corpus,
+)
 _EXAMPLES_HELP = """\
 examples:
   polytok encode book.txt                  ids; in a terminal, coloured pieces
   polytok encode -m llama.model book.txt -o book.npy
   polytok decode book.npy -m llama.model   the text of the ids
   polytok count *.txt                      the numbers of bytes, characters and tokens
+  polytok truncate book.txt --max-tokens 512   the start of a text
   polytok info -m llama.model              everything that the file holds
   polytok vocab --contains ing             the entries that contain "ing"
   polytok convert llama.model tokenizer.json   write another format, and list the losses

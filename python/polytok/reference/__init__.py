@@ -7,8 +7,8 @@ Start with `pipeline`, which is the picture above as code. Every other file has 
 picture: `special`; `sentencepiece_normalize` with `charsmap`; `split` and `invalid_utf8`; the models `bpe`, `unigram`,
 `longest`, `word`, `char` and `llama2c`; `post`; `decode` with `sentencepiece_decode`. `utf8` has the reference
 programs' definitions of a character, and `train_bpe` the smallest trainer. `llama_cpp` is llama.cpp's tokenizer, which
-runs straight from a GGUF file (`gguf` and the other `llama_cpp_*` files are its parts). No code here is fast, and none
-uses the compiled engine.
+runs straight from a GGUF file (`gguf` and the other `llama_cpp_*` files are its parts). `cutting` defines where texts
+are cut by their tokens. No code here is fast, and none uses the compiled engine.
 
 Train a tokenizer and encode a text with it:
 
