@@ -81,9 +81,9 @@ class ReferenceColumns:
     def words(self, start: int, stop: int) -> Any:
         return self.encoding.word_ids[start:stop]
 
-    def texts(self, start: int, stop: int) -> list[tuple[int, bytes | None]]:
-        tokens = zip(self.encoding.ids[start:stop], self.encoding.tokens[start:stop], strict=True)
-        return [(id, None if token in WORDS else token.encode()) for id, token in tokens]
+    def own_texts(self, start: int, stop: int) -> list[tuple[int, bytes]]:
+        tokens = enumerate(self.encoding.tokens[start:stop])
+        return [(index, token.encode()) for index, token in tokens if token not in WORDS]
 
 
 class ReferenceEngine:

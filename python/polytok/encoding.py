@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from . import _core
 from .checked import checked
@@ -23,6 +23,8 @@ from .special_list import sorted_for_role, special_tokens_text
 
 Text: TypeAlias = str | bytes
 Words: TypeAlias = Sequence[Text]
+
+Item = TypeVar("Item")
 
 _DEFAULT_PAD_TEXT = "[PAD]"
 _TEXT_NAMES = ("text", "pair")
@@ -63,13 +65,14 @@ class _TextTokens:
         return self.columns.ids(self.start, self.stop)
 
     def tokens(self) -> list[str]:
-        return [self.names.text_of_token(id, text) for id, text in self.columns.texts(self.start, self.stop)]
+        return self.names.texts_of_tokens(self.ids(), self.columns.own_texts(self.start, self.stop))
 
     def offsets(self) -> list[tuple[int, int]]:
         return self.columns.offsets(self.start, self.stop)
 
     def words(self) -> list[int | None]:
-        return [*self.columns.words(self.start, self.stop)]
+        words: list[Any] = self.columns.words(self.start, self.stop)
+        return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,23 +121,23 @@ class Encoding:
     @property
     def ids(self) -> list[int]:
         """The id of each token."""
-        return [id for part in self._parts for id in part.ids()]
+        return _joined([part.ids() for part in self._parts])
 
     @property
     def tokens(self) -> list[str]:
         """The text of each token, as in a tokenizer.json."""
-        return [token for part in self._parts for token in part.tokens()]
+        return _joined([part.tokens() for part in self._parts])
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
         """The start and the end of each token, in characters of its text, or of its word if the input is a list of
         words."""
-        return [span for part in self._parts for span in part.offsets()]
+        return _joined([part.offsets() for part in self._parts])
 
     @property
     def word_ids(self) -> list[int | None]:
         """The index of each token's word in the text or list of words; None for tokens that come from no text."""
-        return [word for part in self._parts for word in part.words()]
+        return _joined([part.words() for part in self._parts])
 
     @property
     def type_ids(self) -> list[int]:
@@ -250,6 +253,16 @@ class Encoding:
         ]
         merged_overflow = [self.merged(other_window) for other_window in other.overflowing]
         return Encoding(self._parts + other._parts, (*merged_windows, *merged_overflow))
+
+
+def _joined(lists: list[list[Item]]) -> list[Item]:
+    """Returns the items of several new lists in one list; the only list is not copied."""
+    if len(lists) == 1:
+        return lists[0]
+    joined: list[Item] = []
+    for items in lists:
+        joined += items
+    return joined
 
 
 _Template: TypeAlias = tuple[_TextlessTokens | Slot, ...]

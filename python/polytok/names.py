@@ -30,14 +30,16 @@ class TokenTexts:
         """Returns the text to show for an id that encoding inserted, such as an id of the template."""
         return self._special_texts[id] if id in self._special_texts else self._text_of_row(id)
 
-    def text_of_token(self, id: int, known_text: bytes | None) -> str:
-        """Returns the text of a token: ``known_text`` if the engine has one, else the text of its id."""
-        if known_text is not None:
-            return known_text.decode(errors="replace")
-        text = self._cached_texts.get(id)
-        if text is None:
-            text = self._cached_texts[id] = self._text_of_row(id)
-        return text
+    def texts_of_tokens(self, ids: list[int], own_texts: list[tuple[int, bytes]]) -> list[str]:
+        """Returns the texts of tokens: the text of its id for each token that ``own_texts`` does not list by index."""
+        text_of_id = self._cached_texts
+        for id in ids:
+            if id not in text_of_id:
+                text_of_id[id] = self._text_of_row(id)
+        texts = [text_of_id[id] for id in ids]
+        for index, text in own_texts:
+            texts[index] = text.decode(errors="replace")
+        return texts
 
     def _text_of_row(self, id: int) -> str:
         piece = self._core.token_bytes(id)

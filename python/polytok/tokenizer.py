@@ -249,8 +249,7 @@ class Tokenizer:
         >>> [token.piece.decode() for token in polytok.load("default").tokens("a b")]
         ['a', ' b']
         """
-        rows = self._core.tokens(text, self._resolve_options(options, keywords, "tokens"))
-        return [Token._make(row) for row in rows]
+        return self._core.tokens(text, self._resolve_options(options, keywords, "tokens"))
 
     def spans(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Spans:
         """Encodes a text and returns its tokens as columns, which is much faster than `tokens`.

@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::errors::to_python;
+use crate::gil::run_detached;
 use crate::text;
-use crate::tokenizer::{PyResolvedOptions, PyTokenizer, engine_options, run_detached};
+use crate::tokenizer::{PyResolvedOptions, PyTokenizer, engine_options};
 
 /// A tokenizer, and the options with which all calls encode.
 struct Encoder {

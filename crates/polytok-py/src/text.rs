@@ -16,6 +16,7 @@ use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::errors::to_python;
+use crate::gil::run_detached_if_long;
 
 /// The maximum size, in bytes, of a buffer that a thread keeps for its next text.
 const MAX_KEPT_BUFFER: usize = 1 << 18;
@@ -143,7 +144,9 @@ impl Drop for Buffer {
 
 /// Reads a text from `str` or bytes.
 pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<PyText<'a>> {
-    Ok(match StoredText::of(object)?.utf8(|| KEPT_BUFFER.take()).map_err(to_python)? {
+    let stored = StoredText::of(object)?;
+    let utf8 = || stored.utf8(|| KEPT_BUFFER.take());
+    Ok(match run_detached_if_long(object.py(), stored.stored_bytes(), utf8).map_err(to_python)? {
         Utf8::Stored(bytes) => PyText::Stored(bytes),
         Utf8::Converted(text) => PyText::Converted(Buffer(text)),
     })
@@ -161,7 +164,7 @@ pub fn decoded<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bou
     };
     if bytes.len() >= MIN_VECTOR_BYTES
         && from_utf8::is_fast()
-        && let Some(text) = from_utf8::measure(bytes)
+        && let Some(text) = run_detached_if_long(py, bytes.len(), || from_utf8::measure(bytes))
     {
         return new_str(py, text);
     }
@@ -193,12 +196,12 @@ fn new_str<'py>(py: Python<'py>, text: MeasuredText<'_>) -> PyResult<Bound<'py, 
 ///
 /// # Safety
 /// The str is new, stores characters in units of type `U`, and has the length of the text.
-unsafe fn fill<U: Unit>(string: &Bound<'_, PyString>, text: MeasuredText<'_>) {
+unsafe fn fill<U: Unit + Send>(string: &Bound<'_, PyString>, text: MeasuredText<'_>) {
     // SAFETY: the memory of the str has this number of units.
     let units = unsafe {
         let start = ffi::PyUnicode_DATA(string.as_ptr()).cast::<MaybeUninit<U>>();
         std::slice::from_raw_parts_mut(start, text.characters)
     };
-    let written = from_utf8::fill(text.text, units);
+    let written = run_detached_if_long(string.py(), size_of_val(units), || from_utf8::fill(text.text, units));
     debug_assert_eq!(written, text.characters, "every unit is written");
 }

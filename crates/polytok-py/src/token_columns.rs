@@ -9,8 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::errors::to_python;
-use crate::text;
-use crate::tokenizer::{PyTokenizer, run_detached};
+use crate::gil::{run_detached, run_detached_if_long};
+use crate::ints::new_int;
+use crate::token_rows::span_rows;
+use crate::tokenizer::PyTokenizer;
+use crate::{lists, text};
 
 /// The tokens of a text or of a list of words, without the template.
 #[pyclass(frozen, name = "TokenColumns")]
@@ -31,12 +34,15 @@ impl PyTokenColumns {
     ) -> PyResult<PyTokenColumns> {
         let (text, engine) = (text::text(text)?, tokenizer.get().engine());
         let options = EncodeOptions { add_special: false, ..options };
-        let (mut tokens, mut first_tokens) =
-            run_detached(tokenizer.py(), text.len(), || engine.window_tokens(&text, options)).map_err(to_python)?;
-        count_characters(&text, &mut tokens);
-        if let Some(tokens) = &mut first_tokens {
-            count_characters(&text, tokens);
-        }
+        let encode = || {
+            let (mut tokens, mut first_tokens) = engine.window_tokens(&text, options)?;
+            count_characters(&text, &mut tokens);
+            if let Some(tokens) = &mut first_tokens {
+                count_characters(&text, tokens);
+            }
+            Ok((tokens, first_tokens))
+        };
+        let (tokens, first_tokens) = run_detached(tokenizer.py(), text.len(), encode).map_err(to_python)?;
         Ok(PyTokenColumns { tokenizer: tokenizer.clone().unbind(), tokens, first_tokens })
     }
 
@@ -48,7 +54,8 @@ impl PyTokenColumns {
     ) -> PyResult<PyTokenColumns> {
         let mut all = PyTokenColumns { tokenizer: tokenizer.clone().unbind(), tokens: vec![], first_tokens: None };
         for (number, word) in words.iter().enumerate() {
-            let PyTokenColumns { mut tokens, first_tokens, .. } = PyTokenColumns::encode(tokenizer, word, options)?;
+            let mut columns = PyTokenColumns::encode(tokenizer, word, options)?;
+            let (mut tokens, first_tokens) = (std::mem::take(&mut columns.tokens), columns.first_tokens.take());
             tokens.iter_mut().for_each(|token| token.word = Some(number as u32));
             all.tokens.append(&mut tokens);
             if let Some(mut tokens) = first_tokens {
@@ -91,34 +98,55 @@ impl PyTokenColumns {
 
     /// Lists the spans of a window of tokens.
     #[pyo3(signature = (start=0, stop=None))]
-    fn offsets(&self, start: usize, stop: Option<usize>) -> PyResult<Vec<(u32, u32)>> {
-        let mut spans: Vec<_> = self.rows(start, stop)?.iter().map(|token| (token.start, token.end)).collect();
-        if let (Some(span), Some(tokens)) = (spans.first_mut(), &self.first_tokens) {
-            *span = (tokens[start].start, tokens[start].end);
-        }
-        Ok(spans)
+    fn offsets<'py>(&self, py: Python<'py>, start: usize, stop: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+        let rows = self.rows(start, stop)?;
+        let span = |(at, token): (usize, &Token)| {
+            let first_tokens = self.first_tokens.as_ref().filter(|_| at == 0);
+            let token = first_tokens.map_or(token, |tokens| &tokens[start]);
+            (token.start, token.end)
+        };
+        span_rows(py, rows.iter().enumerate().map(span))
     }
 
     /// Lists the index of the piece that contains each token; -1 for a token that is not part of a piece.
     #[pyo3(signature = (start=0, stop=None))]
-    fn words(&self, start: usize, stop: Option<usize>) -> PyResult<Vec<i64>> {
-        Ok(self.rows(start, stop)?.iter().map(|token| token.word.map_or(-1, i64::from)).collect())
+    fn words<'py>(&self, py: Python<'py>, start: usize, stop: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+        let (rows, no_word) = (self.rows(start, stop)?, (-1_i64).into_pyobject(py)?.into_any());
+        let mut last = (None, no_word.clone());
+        let word = |token: &Token| {
+            if token.word != last.0 {
+                let number = token.word.map_or_else(|| Ok(no_word.clone()), |word| new_int(py, word))?;
+                last = (token.word, number);
+            }
+            Ok(last.1.clone())
+        };
+        lists::list(py, rows.iter().map(word))
     }
 
-    /// Lists the id of each token with its text, if the token is special or is an unknown token whose text differs from
-    /// the text of its entry.
+    /// Lists the tokens that are special, or unknown with another text than their entry, as pairs: the token's index,
+    /// and its text.
     #[pyo3(signature = (start=0, stop=None))]
-    fn texts<'py>(
+    fn own_texts<'py>(
         &self,
         py: Python<'py>,
         start: usize,
         stop: Option<usize>,
-    ) -> PyResult<Vec<(u32, Option<Bound<'py, PyBytes>>)>> {
+    ) -> PyResult<Vec<(usize, Bound<'py, PyBytes>)>> {
         let engine = self.tokenizer.get().engine();
-        let text = |token| {
-            let unknown = engine.unknown_text(token).filter(|_| engine.spells_unknown());
-            token.special_text().or(unknown).map(|text| PyBytes::new(py, text))
+        let own_text = |(at, token): (usize, &Token)| {
+            let unknown = || engine.unknown_text(token).filter(|_| engine.spells_unknown());
+            let text = token.special_text().or_else(unknown)?;
+            Some((at, PyBytes::new(py, text)))
         };
-        Ok(self.rows(start, stop)?.iter().map(|token| (token.id.0, text(token))).collect())
+        Ok(self.rows(start, stop)?.iter().enumerate().filter_map(own_text).collect())
+    }
+}
+
+/// Frees many tokens without the GIL, because this takes milliseconds.
+impl Drop for PyTokenColumns {
+    fn drop(&mut self) {
+        let tokens = (std::mem::take(&mut self.tokens), self.first_tokens.take());
+        let bytes = size_of_val(tokens.0.as_slice());
+        Python::attach(|py| run_detached_if_long(py, bytes, || drop(tokens)));
     }
 }

@@ -17,17 +17,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::{row_error, to_python};
+use crate::gil::{run_detached, run_detached_if_long};
 use crate::ids::MAX_BORROWED_IDS;
 use crate::ints::Ints;
+use crate::kept::KeptObjects;
 use crate::streams::{PyByteStream, PyTextStream, PyTextStreams, text_options, unknown_ids};
 use crate::text::StoredText;
 use crate::texts::PyTexts;
 use crate::token_columns::PyTokenColumns;
+use crate::token_rows::token_rows;
 use crate::{arrow, ids, spec, text};
-
-/// The length in bytes from which on a text is encoded without the GIL. For a shorter text, releasing the GIL costs
-/// more time than it saves.
-const MAX_BYTES_WITH_GIL: usize = 1024;
 
 /// The maximum length in bytes of an array that is copied. A longer array takes over the memory of Rust, which costs
 /// one more object.
@@ -63,17 +62,16 @@ pub struct PyTokenizer {
     /// True if every id fits in 16 bits.
     is_narrow: bool,
     ints: Ints,
+    /// The pieces of ids, as bytes.
+    pieces: KeptObjects,
 }
 
 impl From<Tokenizer> for PyTokenizer {
     fn from(tokenizer: Tokenizer) -> PyTokenizer {
         let is_narrow = tokenizer.max_id().is_none_or(|id| id <= u16::MAX as u32);
-        PyTokenizer { tokenizer: Arc::new(tokenizer), is_narrow, ints: Ints::default() }
+        PyTokenizer { tokenizer: Arc::new(tokenizer), is_narrow, ints: Ints::default(), pieces: KeptObjects::default() }
     }
 }
-
-/// A token: id, piece, start and end in characters, start and end in bytes.
-type TokenRow<'py> = (u32, Bound<'py, PyBytes>, u32, u32, u32, u32);
 
 /// The ids of a batch in one array, and the offset in this array at which each row begins.
 type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
@@ -92,22 +90,13 @@ type OffsetColumns<'py> =
     (Bound<'py, PyString>, Vec<Bound<'py, PyString>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
 /// Converts the starts and ends of spans from bytes to characters.
-fn char_spans<'py>(
-    py: Python<'py>,
-    text: &[u8],
-    Spans { starts, ends, .. }: &Spans,
-) -> (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>) {
+fn char_spans(text: &[u8], Spans { starts, ends, .. }: &Spans) -> (Vec<u32>, Vec<u32>) {
     if text.is_ascii() {
-        return (PyArray1::from_slice(py, starts), PyArray1::from_slice(py, ends));
+        return (starts.clone(), ends.clone());
     }
     let chars = CharOffsets::new(text);
     let char_starts = starts.iter().map(|&start| chars.char_at(start)).collect();
-    (column(py, char_starts), column(py, ends.iter().map(|&end| chars.count_to(end)).collect()))
-}
-
-/// Runs a function; releases the GIL if the text is long.
-pub fn run_detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
-    if bytes < MAX_BYTES_WITH_GIL { run() } else { py.detach(run) }
+    (char_starts, ends.iter().map(|&end| chars.count_to(end)).collect())
 }
 
 /// Converts values to a numpy array. A short array is a copy; a long array takes over the memory of the values.
@@ -323,25 +312,24 @@ impl PyTokenizer {
         self.list(py, &ids)
     }
 
-    /// Lists every token as (id, piece, start, end, byte start, byte end); start and end count characters.
+    /// Lists every token as a `Token`.
     #[pyo3(signature = (text, options=None))]
     fn tokens<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
-    ) -> PyResult<Vec<TokenRow<'py>>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let text = text::text(text)?;
         let options = engine_options(options);
-        let tokens = run_detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
-        let chars = CharOffsets::new(&text);
-        let rows = tokens.into_iter().map(|token| {
-            let unknown = self.tokenizer.unknown_text(&token);
-            let piece = unknown.or_else(|| self.tokenizer.token_bytes(token.id.0)).unwrap_or_default();
-            let (start, end) = (chars.char_at(token.start), chars.count_to(token.end));
-            (token.id.0, PyBytes::new(py, piece), start, end, token.start, token.end)
-        });
-        Ok(rows.collect())
+        let encode = || {
+            let tokens = self.tokenizer.tokens(&text, options)?;
+            Ok((tokens, (!text.is_ascii()).then(|| CharOffsets::new(&text))))
+        };
+        let (tokens, chars) = run_detached(py, text.len(), encode).map_err(to_python)?;
+        let rows = token_rows(py, &self.tokenizer, (&self.ints, &self.pieces), &tokens, chars.as_ref());
+        run_detached_if_long(py, text.len(), || drop((tokens, chars)));
+        rows
     }
 
     /// Returns the ids of the tokens, and the starts and ends of their spans in characters and in bytes.
@@ -354,9 +342,14 @@ impl PyTokenizer {
     ) -> PyResult<SpanColumns<'py>> {
         let text = text::text(text)?;
         let options = engine_options(options);
-        let spans = run_detached(py, text.len(), || self.tokenizer.spans(&text, options)).map_err(to_python)?;
-        let (starts, ends) = char_spans(py, &text, &spans);
-        Ok((self.array(py, spans.ids), starts, ends, column(py, spans.starts), column(py, spans.ends)))
+        let encode = || {
+            let spans = self.tokenizer.spans(&text, options)?;
+            let char_spans = char_spans(&text, &spans);
+            Ok((spans, char_spans))
+        };
+        let (spans, (starts, ends)) = run_detached(py, text.len(), encode).map_err(to_python)?;
+        let ids = self.array(py, spans.ids);
+        Ok((ids, column(py, starts), column(py, ends), column(py, spans.starts), column(py, spans.ends)))
     }
 
     /// Encodes a text to columns of tokens, without the template.
@@ -529,7 +522,10 @@ impl PyTokenizer {
     /// Converts ids to a numpy array of uint16 if every id of the vocabulary fits, else of uint32.
     fn array<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> Bound<'py, PyAny> {
         match self.is_narrow {
-            true => column(py, ids.iter().map(|&id| id as u16).collect()).into_any(),
+            true => {
+                let narrow = || ids.iter().map(|&id| id as u16).collect();
+                column(py, run_detached_if_long(py, size_of_val(ids.as_slice()), narrow)).into_any()
+            }
             false => column(py, ids).into_any(),
         }
     }
