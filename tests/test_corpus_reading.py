@@ -255,7 +255,7 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
         ("no field 'text'", "14"),
         ("not UTF-8", "25"),
         ("not JSON", "44"),
-        ("no field 'text'", "55"),
+        ("the field 'text' is null", "55"),
         ("the field 'text' is not a text", "70"),
     ]
     blocks = read_plan(plan(path), InputOptions(bad_records="skip", bad_bytes="replace"))

@@ -90,7 +90,7 @@ def test_every_kind_of_column(tmp_path: Path, kind: str) -> None:
     for field in (*list(columns)[:-1], "outer.inner.text"):
         texts, skipped_texts = read_texts(path, reading_of(kind, field=field))
         assert texts == THERE, field
-        assert {skipped_text.reason for skipped_text in skipped_texts} == {f"no field {field!r}"}
+        assert {skipped_text.reason for skipped_text in skipped_texts} == {f"the field {field!r} is null"}
         assert [skipped_text.place for skipped_text in skipped_texts] == [
             f"{path}: {place(kind, row, 3)}" for row in (2, 6)
         ]
@@ -113,7 +113,7 @@ def test_structs_that_are_null_and_missing_columns(tmp_path: Path, kind: str) ->
     ):
         with pytest.raises(ArgumentError, match=message):
             read_texts(path, reading_of(kind, field=field))
-    with pytest.raises(FormatError, match=r"row 1.*: no field 'meta\.text'; bad_records='skip'"):
+    with pytest.raises(FormatError, match=r"row 1.*: the field 'meta\.text' is null; bad_records='skip'"):
         read_texts(path, InputOptions(input_format="arrow" if kind == "stream" else None, field="meta.text"))
 
 

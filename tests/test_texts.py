@@ -88,11 +88,14 @@ def parse_by_python(line: bytes, path: list[str]) -> bytes | str | None:
         value = json.loads(line.decode())
     except ValueError:
         return "not JSON"
+    field = ".".join(path)
     for key in [] if isinstance(value, str) else path:
-        value = value.get(key) if isinstance(value, dict) else None
+        if not isinstance(value, dict) or key not in value:
+            return f"no field '{field}'"
+        value = value[key]
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
-    return f"no field '{'.'.join(path)}'" if value is None else f"the field '{'.'.join(path)}' is not a text"
+    return f"the field '{field}' is {'null' if value is None else 'not a text'}"
 
 
 scalars = st.none() | st.booleans() | st.floats() | st.integers() | st.text(st.characters(codec="utf-8"), max_size=8)

@@ -117,7 +117,7 @@ def test_parquet(tmp_path: Path) -> None:
     importlib.import_module("pyarrow.parquet").write_table(table, path)
     report = TrainingReport()
     assert read_texts(path, bad_records="skip", report=report) == encode_all(TEXTS)
-    assert report.examples == [(f"{path}: row {len(TEXTS)}", "no field 'text'")]
+    assert report.examples == [(f"{path}: row {len(TEXTS)}", "the field 'text' is null")]
     assert read_texts(path, field="meta.body") == encode_all([*TEXTS, "x"])
     with pytest.raises(ArgumentError, match="'text', 'meta'"):
         read_texts(path, field="content")

@@ -205,7 +205,8 @@ class TextColumn:
         texts = _core.Texts.of_arrow(self._texts(self.column(batch, self.field)))
         rows, skipped_rows = np.arange(batch.num_rows), []
         if (is_valid := texts.validity) is not None:
-            skipped_rows = [(first_row + int(row), f"no field {self.field!r}") for row in np.flatnonzero(~is_valid)]
+            reason = f"the field {self.field!r} is null"
+            skipped_rows = [(first_row + int(row), reason) for row in np.flatnonzero(~is_valid)]
             rows = np.flatnonzero(is_valid)
             texts = texts.take(rows)
         columns = None

@@ -38,9 +38,9 @@ class TrainingReport(SkippedTexts):
     >>> report = polytok.TrainingReport()
     >>> _ = polytok.count_words(["a b", {"text": None}], bad_records="skip", report=report)
     >>> report.texts, report.skipped
-    (1, {"no field 'text'": 1})
+    (1, {"the field 'text' is null": 1})
     >>> report.examples
-    [('text 2', "no field 'text'")]
+    [('text 2', "the field 'text' is null")]
     """
 
     texts: int = 0
@@ -257,10 +257,11 @@ def _find_text(record: Any, names: list[str], place: str) -> tuple[bytes | str, 
 
     Returns a `SkippedText` if the record has no such field, or if the field is not a text.
     """
-    value = record
+    value, field = record, ".".join(names)
     for name in () if isinstance(record, (str, bytes)) else names:
-        value = value.get(name) if isinstance(value, dict) else None
+        if not isinstance(value, dict) or name not in value:
+            return SkippedText(f"no field {field!r}", place)
+        value = value[name]
     if isinstance(value, (str, bytes)):
         return value, place
-    field = ".".join(names)
-    return SkippedText(f"no field {field!r}" if value is None else f"the field {field!r} is not a text", place)
+    return SkippedText(f"the field {field!r} is {'null' if value is None else 'not a text'}", place)

@@ -23,8 +23,10 @@ pub enum NoTextReason {
     /// The line is not JSON. The number is the offset of the error in the line; the flag is true if the error is a byte
     /// that is not UTF-8.
     InvalidJson(usize, bool),
-    /// The field is missing or null.
+    /// The field is missing.
     MissingField,
+    /// The field is null.
+    Null,
     /// The field is not a string.
     NotAString,
 }
@@ -36,6 +38,7 @@ impl NoTextReason {
             NoTextReason::InvalidJson(at, false) => format!("not JSON: error at byte {at} of the line"),
             NoTextReason::InvalidJson(at, true) => format!("not JSON: byte {at} of the line is not UTF-8"),
             NoTextReason::MissingField => format!("no field '{field}'"),
+            NoTextReason::Null => format!("the field '{field}' is null"),
             NoTextReason::NotAString => format!("the field '{field}' is not a text"),
         }
     }
@@ -180,7 +183,7 @@ impl JsonReader<'_> {
     fn read_text(&mut self, out: &mut Vec<u8>) -> Option<Result<(), NoTextReason>> {
         match self.peek()? {
             b'"' => self.read_string(|part| out.extend_from_slice(part)).map(Ok),
-            b'n' => self.skip().map(|()| Err(NoTextReason::MissingField)),
+            b'n' => self.skip().map(|()| Err(NoTextReason::Null)),
             _ => self.skip().map(|()| Err(NoTextReason::NotAString)),
         }
     }
