@@ -54,6 +54,15 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.parametrize("name", ["convert", "convert -m", "train"])
+@pytest.mark.parametrize("out", ["missing/", "folder"])
+def test_a_folder_is_not_a_file_to_write(name: str, out: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = contents(folder)
+    assert call(name, out) == 2
+    assert f"{out} is a folder: name a file in it, such as" in capsys.readouterr().err
+    assert contents(folder) == before
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_an_existing_file_is_replaced_only_with_overwrite(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]

@@ -14,6 +14,7 @@ from sentencepiece import sentencepiece_model_pb2 as pb
 import gguf_samples
 import polytok
 from cli_process import error_of, run
+from polytok.cli import main
 from polytok.formats import sentencepiece_proto
 from polytok.formats.sentencepiece_fields import _DEFAULTS
 
@@ -122,6 +123,8 @@ def test_info_has_every_field(model: Path) -> None:
     assert report["vocab"]["user_defined"] == 1
     assert report["vocab"]["byte"] == 256
     assert report["special"]["names"] == {"unk": 0, "bos": 1, "eos": 2}
+    assert report["vocab"]["special"] == len(report["special"]["tokens"]) == 3
+    assert report["model"]["byte_fallback"] is True and report["model"]["unknown"] == "bytes"
     assert list(report)[:9] == ["file", "lossless", "vocab", "special", "normalize", "split", "model", "post", "decode"]
 
 
@@ -192,6 +195,18 @@ def test_vocab(model: Path, ranks: list[str], tmp_path: Path) -> None:
     assert len(run("vocab", "-m", model, "--contains", "@@").splitlines()) == 1
     assert run("vocab", "-m", model, "--contains", "no such piece", code=1) == b""
     assert run("vocab", *ranks, "--kind", "special").split() == [b"256", b"control", b"special", b"-", b"<|end|>"]
+
+
+def test_vocab_says_why_nothing_is_selected(model: Path, ranks: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    messages = {
+        ("--ids", "7000"): "no entry is selected: the largest id is 319",
+        ("--contains", "␣dog"): "no entry is selected: columns show a space as ␣, but it is written '▁dog' here",
+        ("--search", "no such piece"): "no entry is selected",
+        ("--merges", "--search", "no such piece"): "no merge is selected",
+    }
+    for options, message in messages.items():
+        assert main(["vocab", str(model), *options]) == 1
+        assert capsys.readouterr().err == f"polytok: {message}\n"
 
 
 def test_vocab_has_one_row_for_each_id(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from .models import (
     refuse_second_model,
 )
 from .options import add_verb_parser, binary_stdout
-from .outputs import NewFile, add_output_options, check_outputs, chosen_format, refuse_input, save_files
+from .outputs import NewFile, add_output_options, check_outputs, chosen_format, refuse_folder, refuse_input, save_files
 from .style import piece_to_json, shorten_list
 from .texts import requested_texts
 from .wording import note_with_flags
@@ -98,6 +98,7 @@ def _take_target(arguments: argparse.Namespace) -> Path:
         raise ArgumentError("no file to write: name it after the tokenizer, or with -o")
     out = arguments.out or names.pop(0)
     arguments.inputs = names
+    refuse_folder(out)
     refuse_input(arguments, Path(out))
     if not is_only_target:
         refuse_second_model(arguments)

@@ -95,11 +95,19 @@ def describe(tokenizer: Tokenizer, path: Path) -> dict[str, Any]:
         "special": {"names": dict(spec.names), "tokens": tokenizer.special_tokens},
         "normalize": [_step_section(step) for step in spec.normalize],
         "split": [_step_section(step) for step in spec.split],
-        "model": _step_section(spec.model) | {"unknown": spec.unknown},
+        "model": _model_section(spec),
         "post": _step_section(spec.post),
         "decode": _step_section(spec.decode),
         **_format_section(spec),
     }
+
+
+def _model_section(spec: Spec) -> Section:
+    """Returns the model. In a SentencePiece model, ``unknown`` says whether unknown text is encoded as bytes."""
+    section = _step_section(spec.model) | {"unknown": spec.unknown}
+    if spec.unknown == "bytes":
+        section["byte_fallback"] = True
+    return section
 
 
 def _file_section(spec: Spec, path: Path) -> Section:
@@ -131,7 +139,7 @@ def _vocab_section(tokenizer: Tokenizer) -> Section:
     lengths = np.diff(vocab.offsets)
     section: Section = {"vocab_size": tokenizer.vocab_size, "pieces": len(vocab)}
     section |= {kind.name.lower(): counts[kind] for kind in Kind if counts[kind]}
-    section["special"] = len(tokenizer.spec.special)
+    section["special"] = len(tokenizer.special_tokens)
     section["ids_without_piece"] = tokenizer.vocab_size - len({*vocab.ids.tolist(), *tokenizer.special_tokens.values()})
     section["longest_piece_bytes"] = int(lengths.max(initial=0))
     if vocab.scores.any():

@@ -96,6 +96,12 @@ def check_outputs(arguments: argparse.Namespace, outputs: Iterable[str | Path | 
         check_folder(path.parent)
 
 
+def refuse_folder(name: str) -> None:
+    """Raises `ArgumentError` if the name of a file to write is the name of a folder, existing or not."""
+    if name.endswith(("/", os.sep)) or os.path.isdir(name):
+        raise ArgumentError(f"{name} is a folder: name a file in it, such as {Path(name, 'tokenizer.json')}")
+
+
 def refuse_existing(arguments: argparse.Namespace, path: Path) -> None:
     """Raises `ArgumentError` if a file would be replaced without ``--overwrite``."""
     if not arguments.overwrite and _has_content(path):

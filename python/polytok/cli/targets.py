@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +14,7 @@ from ..training import TrainingReport, specs
 from ..training.base import KindName
 from ..training.options import check_special_tokens
 from ..training.roles import ROLES, with_role_tokens
+from .outputs import refuse_folder
 
 # The formats that each kind can be written in. If a file's name fits several formats, the first of these formats is
 # chosen.
@@ -47,8 +47,7 @@ def choose_formats(
             "for all"
         )
     for name in names:
-        if os.path.isdir(name):
-            raise ArgumentError(f"{name} is a folder: name a file in it")
+        refuse_folder(name)
     possible_formats, preferred_formats = _possible_formats(kind, options)
     for format in requested_formats:
         if format not in possible_formats:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -14,6 +15,7 @@ from typing import IO, Any, NamedTuple
 from ..errors import ArgumentError
 from ..id_counts import count_ids
 from ..merge_list import Merge
+from ..space_mark import SPACE_MARK
 from ..spec import Kind
 from ..tokenizer import Tokenizer
 from ..vocab_table import VocabEntry
@@ -37,6 +39,7 @@ _EXAMPLES = """\
 Columns show a space of a piece as ␣, other invisible characters as \\n, \\t or \\u00ad, bytes that are not UTF-8 as
 \\xff, a backslash as \\\\ and ␣ itself as \\u2423. JSON has the piece itself, or a list of its bytes.
 """
+_SHOWN_SPACE = "␣"
 _SPECIAL_KIND = "special"
 _KIND_NAMES = (*(kind.name.lower() for kind in Kind), _SPECIAL_KIND)
 _ID_RANGE = re.compile(r"(\d{1,10})(?:(-)(\d{1,10})?)?")
@@ -108,7 +111,24 @@ def run(arguments: argparse.Namespace) -> int:
     form = _form(arguments, tokenizer)
     with open_output(arguments.out) as file:
         count = _write(file, selected_rows, form)
+    if not count:
+        print(f"polytok: {_empty_message(arguments, tokenizer)}", file=sys.stderr)
     return 0 if count else 1
+
+
+def _empty_message(arguments: argparse.Namespace, tokenizer: Tokenizer) -> str:
+    """Returns the message for filters that select nothing, with the reason if one filter alone is the reason."""
+    message = f"no {'merge' if arguments.merges else 'entry'} is selected"
+    largest_id = tokenizer.vocab_size - 1
+    if arguments.ids is not None and min(first for first, _ in arguments.ids) > largest_id:
+        return f"{message}: the largest id is {largest_id}"
+    text = arguments.contains or ""
+    pieces = tokenizer.vocab().pieces
+    for space in (" ", SPACE_MARK) if _SHOWN_SPACE in text else ():
+        written_text = text.replace(_SHOWN_SPACE, space)
+        if any(written_text.encode(errors="surrogateescape") in piece for piece in pieces):
+            return f"{message}: columns show a space as {_SHOWN_SPACE}, but it is written {written_text!r} here"
+    return message
 
 
 def _take_inputs(arguments: argparse.Namespace) -> None:
