@@ -27,7 +27,7 @@ from format_samples import (
 from polytok import cli, conversion
 from polytok.conversion import adapted
 from polytok.conversion.rows import with_texts
-from polytok.doctor import CHECKS, Severity, examine, findings
+from polytok.doctor import CHECKS, Severity, examine, findings, kin
 from polytok.doctor.entries import find_unreachable
 from polytok.doctor.origins import find_huggingface_errors
 from polytok.doctor.reached import _FOLLOWING_BYTES, _completed_texts, find_unreached, unreached_entries
@@ -291,6 +291,17 @@ def test_each_finding_of_a_comparison(id: str) -> None:
     assert id in {finding.id for finding in diagnosis.findings}
     assert not examine(left_tokenizer, left_tokenizer, ["abba"]).findings
     assert bool(diagnosis.divergences) == (id in ("other-ids", "ids-moved", "entries-missing"))
+
+
+def test_another_spelling_of_spaces_and_special_tokens_is_not_a_difference() -> None:
+    spec = sentencepiece_spec()
+    respelt = replace(spec, vocab=with_texts(spec.vocab, [p.replace("▁".encode(), b" ") for p in spec.vocab.pieces()]))
+    findings = [*kin._find_moved_entries(spec, respelt), *kin._find_moved_entries(respelt, spec)]
+    assert findings == []
+    tokenizer, other_tokenizer = (
+        polytok.Tokenizer(rank_spec(special=(SpecialToken(text, 400),))) for text in ("<s>", "\n<s>\n")
+    )
+    assert [*kin._special_tokens(tokenizer, other_tokenizer)] == []
 
 
 def test_round_trips() -> None:
