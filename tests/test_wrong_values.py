@@ -195,6 +195,18 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     "push None": (lambda: TOKENIZER.byte_decoder().push(None), "ids=None is not a list of ids, or an id"),  # type: ignore[arg-type]
     "push": (lambda: TOKENIZER.decoder().push(-1), "id -1 is not in the vocabulary"),
     "pieces": (lambda: TOKENIZER.pieces_to_ids([5]), "pieces[0]=5 is not a text"),  # type: ignore[list-item]
+    "tokens": (
+        lambda: TOKENIZER.pieces_to_ids(tokens=["a"]),  # type: ignore[call-overload]
+        "pieces_to_ids() has no keyword argument 'tokens'; did you mean 'pieces'?",
+    ),
+    "skip_special": (
+        lambda: TOKENIZER.ids_to_pieces([97], skip_special=True),  # type: ignore[call-overload]
+        "ids_to_pieces() has no keyword argument 'skip_special'; it has ids",
+    ),
+    "simd_level": (
+        lambda: polytok.set_simd_level(simd_level="avx2"),  # type: ignore[call-arg]
+        "set_simd_level() has no keyword argument 'simd_level'; did you mean 'level'?",
+    ),
     "a piece": (
         lambda: TOKENIZER.pieces_to_ids("the"),
         "pieces='the' is a single piece; use piece_to_id for one piece",

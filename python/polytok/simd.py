@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from . import _core
+from .checked import checked
 from .checks import one_of
 from .errors import ArgumentError
 from .values import SimdLevel
@@ -32,6 +33,7 @@ def simd_level() -> SimdLevel:
     return _core.simd_level()
 
 
+@checked()
 def set_simd_level(level: SimdLevel | Literal["auto"]) -> None:
     """Selects the vector instructions that all tokenizers of this process use; ``"auto"`` selects the fastest that the
     processor supports.

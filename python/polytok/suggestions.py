@@ -18,8 +18,10 @@ _KEYWORDS_ELSEWHERE: dict[str, tuple[str, ...]] = {
     "pad_to_multiple_of": ("to_multiple_of",),
     "pad_token": ("token",),
     "pad_type_id": ("type_id",),
+    "simd_level": ("level",),
     "skip_special_tokens": ("skip_special",),
     "text_pair": ("pair",),
+    "tokens": ("pieces",),
     "workers": ("threads",),
 }
 # What polytok has in place of keywords that a function lacks under any name.

@@ -909,6 +909,7 @@ class Tokenizer:
     def ids_to_pieces(self, ids: Ids) -> list[bytes]: ...
     @overload
     def ids_to_pieces(self, ids: Iterable[int | None]) -> list[bytes | None]: ...
+    @checked()
     def ids_to_pieces(self, ids: Ids | Iterable[int | None]) -> list[bytes] | list[bytes | None]:
         """Returns the pieces of many ids; see `id_to_piece`. None stays None, so lists with the ids of
         ``pieces_to_ids(pieces, unknown=None)`` are accepted.
@@ -943,6 +944,7 @@ class Tokenizer:
     ) -> list[int]: ...
     @overload
     def pieces_to_ids(self, pieces: Iterable[str | bytes], unknown: UnknownPiece) -> list[int | None]: ...
+    @checked()
     def pieces_to_ids(
         self, pieces: Iterable[str | bytes], unknown: UnknownPiece = "error"
     ) -> list[int] | list[int | None]:
