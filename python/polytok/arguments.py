@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from . import checks
+from . import _core, checks
 from .errors import ArgumentError
 from .keywords import keyword
 from .resources import processors
@@ -89,6 +89,6 @@ def text_and_pair(item: Any, index: int) -> tuple[Any, Any]:
 
 def several_texts(texts: Iterable[Any], method: str) -> list[Any]:
     """Returns the texts as a list. ``method`` is the method for a single text."""
-    if isinstance(texts, (str, bytes)):
+    if isinstance(texts, (str, bytes, _core.Parts)):
         raise TypeError(f"texts={checks.shown(texts)} is a single text: use {method} for one text")
     return list(checks.iterable("texts", texts, "texts"))

@@ -21,7 +21,7 @@ from .names import TokenTexts
 from .spec import Insert, Slot, Spec, TemplatePart
 from .special_list import sorted_for_role, special_tokens_text
 
-Text: TypeAlias = str | bytes
+Text: TypeAlias = str | bytes | _core.Parts
 Words: TypeAlias = Sequence[Text]
 
 Item = TypeVar("Item")
@@ -422,13 +422,13 @@ class Encoder:
         return tuple(to_tokens(part) if isinstance(part, Insert) else part for part in parts)
 
     def _columns_of_text(self, name: str, text: object, options: _core.ResolvedOptions | None) -> _core.TokenColumns:
-        if not isinstance(text, (str, bytes)):
+        if not isinstance(text, (str, bytes, _core.Parts)):
             advice = "for a list of words pass pretokenized=True" if isinstance(text, Sequence) else "pass str or bytes"
             raise TypeError(f"{name}={shown(text)} is not a text: {advice}")
         return self._core.token_columns(text, options)
 
     def _columns_of_words(self, name: str, words: object, options: _core.ResolvedOptions | None) -> _core.TokenColumns:
-        if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
+        if isinstance(words, (str, bytes, _core.Parts)) or not isinstance(words, Iterable):
             raise TypeError(f"{name}={shown(words)} is not a list of words, which pretokenized=True needs")
         return self._core.token_columns_of_words([*words], options)
 

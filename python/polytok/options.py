@@ -38,6 +38,9 @@ class Options(_OptionFields):
       encoded like a separate text.
     * ``reject_special``: raises `SpecialTokenError` if the text contains a special token that is not in ``special``.
 
+    In `Parts`, all special tokens are recognized in trusted text and none elsewhere, so ``special`` must be the default
+    or ``"all"``, and ``reject_special`` refuses a special token that is not trusted as a whole.
+
     Raises `ArgumentError` for other values, also if ``special`` is a single text.
 
     >>> import polytok
@@ -136,7 +139,10 @@ class OptionResolver:
             )
         rejected_texts = known_texts - allowed_texts if options.reject_special else ()
         special, reject = ({self._texts[text] for text in texts} for texts in (allowed_texts, rejected_texts))
-        resolved_options = self._core.options(options.add_special, special, reject)
+        names_tokens = options.special != "all" and bool(options.special)
+        resolved_options = self._core.options(
+            options.add_special, special, reject, names_tokens, options.reject_special
+        )
         if len(self._resolved_options) < _MAX_CACHED_OPTIONS:
             self._resolved_options[options] = resolved_options
         return resolved_options

@@ -6,29 +6,29 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from . import _core
 from .checks import iterable, shown
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from typing_extensions import Self
 
     from .values import Spans
 
 
-class _Run(NamedTuple):
-    """Repaired text within one part."""
-
-    text: str
-    trusted: bool
-    part: int
-
-
-class Parts:
-    """A text in parts, each trusted or not.
+class Parts(_core.Parts):
+    """A text in parts, each trusted or not. Special tokens are recognized only in trusted text.
 
     ``parts`` has a pair (text, trusted) for each part: a ``str``, and True if the text is trusted. The text of the
-    program itself, such as a chat template, is trusted, and text from outside is not.
+    program itself, such as a chat template, is trusted, and text from outside is not. All methods of `Tokenizer` that
+    encode accept Parts instead of a text.
+
+    The parts are joined and encoded as one text. A special token is recognized if all of its characters are trusted;
+    the white space that it can take on both sides need not be trusted. All other text is plain text, from which no
+    special or added token is formed, even if the token is recognized in every ordinary text. Only tokens that mark
+    nothing, such as runs of spaces, are recognized everywhere (docs/trust.md).
 
     Raises `TypeError` if ``parts`` is not a list of such pairs, and `ArgumentError` for a flag that is not a bool.
 
@@ -36,25 +36,34 @@ class Parts:
     >>> parts = polytok.Parts([("Hi <|endoftext|>", False), ("<|endoftext|>", True)])
     >>> parts.text
     'Hi <|endoftext|><|endoftext|>'
+    >>> polytok.load("default").encode(parts).count(32767)
+    1
     >>> list(parts + polytok.Parts([("!", True)]))
     [('Hi <|endoftext|>', False), ('<|endoftext|>', True), ('!', True)]
     """
 
-    __slots__ = ("_pairs", "_text")
+    __slots__ = ("_bounds", "_pairs", "_text")
 
     _pairs: tuple[tuple[str, bool], ...]
     _text: str
+    _bounds: tuple[int, ...]  # the start of each part and the end of the text, in characters of the repaired text
 
-    def __init__(self, parts: Iterable[tuple[str, bool]]) -> None:
+    def __new__(cls, parts: Iterable[tuple[str, bool]]) -> Self:
         if isinstance(parts, (str, bytes)):
             pair = f"({shown(parts)}, False)"
             raise TypeError(f"parts={shown(parts)} is a single text: pass pairs of text and trust, such as [{pair}]")
-        pairs = tuple([_checked_pair(index, pair) for index, pair in enumerate(iterable("parts", parts, "pairs"))])
-        self._set_fields(pairs)
+        pairs = [_checked_pair(index, pair) for index, pair in enumerate(iterable("parts", parts, "pairs"))]
+        return cls._of_pairs(tuple(pairs))
 
-    def _set_fields(self, pairs: tuple[tuple[str, bool], ...]) -> None:
-        object.__setattr__(self, "_pairs", pairs)
-        object.__setattr__(self, "_text", "".join([text for text, _ in pairs]))
+    @classmethod
+    def _of_pairs(cls, pairs: tuple[tuple[str, bool], ...]) -> Self:
+        runs = _repaired_runs(pairs)
+        encoded_texts = [run.text.encode() for run in runs]
+        parts = super().__new__(cls, b"".join(encoded_texts), _trusted_runs(runs, encoded_texts))
+        object.__setattr__(parts, "_pairs", pairs)
+        object.__setattr__(parts, "_text", "".join([text for text, _ in pairs]))
+        object.__setattr__(parts, "_bounds", _bounds(runs, len(pairs)))
+        return parts
 
     @property
     def text(self) -> str:
@@ -83,7 +92,7 @@ class Parts:
             raise TypeError(
                 f"spans={shown(spans)} has no columns starts and ends; pass the result of Tokenizer.spans"
             ) from None
-        bounds = self._bounds()
+        bounds = self._bounds
         if len(ends) and not 0 <= starts.min() <= ends.max() <= bounds[-1]:
             raise ArgumentError(
                 f"the spans reach from {starts.min()} to {ends.max()}, but the text has {bounds[-1]} characters; pass "
@@ -91,29 +100,6 @@ class Parts:
             )
         part_of_token = np.searchsorted(np.asarray(bounds[:-1], np.int64), starts, side="right") - 1
         return np.where(starts < ends, part_of_token, -1)
-
-    def _bounds(self) -> list[int]:
-        """Returns the offset at which each part begins, and the end of the text, in characters of the repaired text."""
-        lengths = [0] * len(self._pairs)
-        for run in self._runs():
-            lengths[run.part] += len(run.text)
-        return list(itertools.accumulate(lengths, initial=0))
-
-    def _runs(self) -> list[_Run]:
-        """Returns the text with surrogates repaired as in every other text: pairs are joined, and lone surrogates are
-        replaced with U+FFFD. A pair in two parts belongs to the first; it is trusted if both parts are."""
-        runs: list[_Run] = []
-        for index, (text, trusted) in enumerate(self._pairs):
-            before = runs[-1] if runs else None
-            if before is not None and _HIGH <= before.text[-1] < _LOW <= text[:1] < _END:
-                runs[-1:] = [
-                    before._replace(text=before.text[:-1]),
-                    _Run(before.text[-1] + text[0], before.trusted and trusted, before.part),
-                ]
-                text = text[1:]
-            if text:
-                runs.append(_Run(text, trusted, index))
-        return [run._replace(text=_repaired(run.text)) for run in runs]
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -124,9 +110,7 @@ class Parts:
     def __add__(self, other: Parts) -> Parts:
         if not isinstance(other, Parts):
             return NotImplemented
-        joined = Parts.__new__(Parts)
-        joined._set_fields(self._pairs + other._pairs)
-        return joined
+        return self._of_pairs(self._pairs + other._pairs)
 
     def __eq__(self, other: object) -> bool:
         return self._pairs == other._pairs if isinstance(other, Parts) else NotImplemented
@@ -144,8 +128,31 @@ class Parts:
         raise AttributeError(f"Parts are immutable; create others instead of setting {name!r}")
 
 
+class _Run(NamedTuple):
+    """Repaired text within one part."""
+
+    text: str
+    trusted: bool
+    part: int
+
+
 # The first high surrogate, the first low surrogate, and the first character after the surrogates.
 _HIGH, _LOW, _END = "\ud800", "\udc00", "\ue000"
+
+
+def _repaired_runs(pairs: Iterable[tuple[str, bool]]) -> list[_Run]:
+    """Returns the text with surrogates repaired as in every other text: pairs are joined, and lone surrogates are
+    replaced with U+FFFD. A pair in two parts belongs to the first part, and is trusted if both parts are."""
+    runs: list[_Run] = []
+    for index, (text, trusted) in enumerate(pairs):
+        if runs and _HIGH <= (high := runs[-1].text[-1]) < _LOW <= text[:1] < _END:
+            last = runs.pop()
+            runs.append(last._replace(text=last.text[:-1]))
+            runs.append(_Run(high + text[0], last.trusted and trusted, last.part))
+            text = text[1:]
+        if text:
+            runs.append(_Run(text, trusted, index))
+    return [run._replace(text=_repaired(run.text)) for run in runs]
 
 
 def _repaired(text: str) -> str:
@@ -154,6 +161,26 @@ def _repaired(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def _trusted_runs(runs: Iterable[_Run], encoded_texts: Iterable[bytes]) -> list[tuple[int, int]]:
+    """Returns the start and the end of each trusted run of the text in bytes; adjacent runs are joined."""
+    trusted_runs: list[tuple[int, int]] = []
+    at = 0
+    for run, encoded_text in zip(runs, encoded_texts, strict=True):
+        start, at = at, at + len(encoded_text)
+        if run.trusted and encoded_text:
+            is_adjacent = trusted_runs and trusted_runs[-1][1] == start
+            trusted_runs.append((trusted_runs.pop()[0] if is_adjacent else start, at))
+    return trusted_runs
+
+
+def _bounds(runs: Iterable[_Run], part_count: int) -> tuple[int, ...]:
+    """Returns the start of each part and the end of the text, in characters of the repaired text."""
+    lengths = [0] * part_count
+    for run in runs:
+        lengths[run.part] += len(run.text)
+    return tuple(itertools.accumulate(lengths, initial=0))
 
 
 def _checked_pair(index: int, pair: Any) -> tuple[str, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _core, arguments, checks
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .lengths import Padding, Truncation
     from .lossless import Lossless
     from .merge_list import Merge
+    from .parts import Parts
     from .token_bytes import TokenBytes
     from .vocab_table import VocabTable
 
@@ -56,7 +58,9 @@ class Tokenizer:
     A tokenizer is immutable, can be used in many threads and after a fork, and can be pickled.
 
     A text is a ``str``, or ``bytes`` in UTF-8. Surrogates in a ``str`` are repaired first, as in tiktoken: pairs are
-    joined, and lone ones are replaced with U+FFFD. Spans refer to the repaired text.
+    joined, and lone ones are replaced with U+FFFD. Spans refer to the repaired text. The methods ``encode``,
+    ``encode_array``, ``encode_batch``, ``tokens``, ``spans``, ``count``, ``encoding`` and ``encodings`` also accept
+    `Parts`: a text in parts, in whose untrusted parts no special token is recognized.
 
     Every method that encodes accepts the same three options: ``add_special``, ``special`` and ``reject_special``. The
     options are passed as keywords, or together as an `Options` value: ``options=``.
@@ -99,6 +103,7 @@ class Tokenizer:
         self._encoder: Encoder | None = None
         self._token_bytes: TokenBytes | None = None
         self._resolve_options = OptionResolver(core).resolve
+        core.set_guard(partial(_compile_guard, outline if file is None else file))
 
     @property
     def spec(self) -> Spec:
@@ -124,7 +129,9 @@ class Tokenizer:
 
     # Encoding
 
-    def encode(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> list[int]:
+    def encode(
+        self, text: Text | Parts, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
+    ) -> list[int]:
         """Encodes a text and returns its ids.
 
         >>> import polytok
@@ -139,7 +146,7 @@ class Tokenizer:
         return self._core.encode(text, self._resolve_options(options, keywords))
 
     def encode_array(
-        self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
+        self, text: Text | Parts, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
     ) -> IdArray:
         """Encodes a text and returns its ids as a numpy array.
 
@@ -155,7 +162,7 @@ class Tokenizer:
 
     def encode_batch(
         self,
-        texts: Iterable[Text],
+        texts: Iterable[Text | Parts],
         *,
         options: Options | None = None,
         threads: int | None = None,
@@ -242,7 +249,9 @@ class Tokenizer:
             )
         )
 
-    def tokens(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> list[Token]:
+    def tokens(
+        self, text: Text | Parts, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
+    ) -> list[Token]:
         """Encodes a text and returns its tokens, each with its piece and its span in the original text.
 
         >>> import polytok
@@ -251,7 +260,7 @@ class Tokenizer:
         """
         return self._core.tokens(text, self._resolve_options(options, keywords, "tokens"))
 
-    def spans(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Spans:
+    def spans(self, text: Text | Parts, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Spans:
         """Encodes a text and returns its tokens as columns, which is much faster than `tokens`.
 
         >>> import polytok
@@ -263,8 +272,8 @@ class Tokenizer:
 
     def encoding(
         self,
-        text: Text | Words,
-        pair: Text | Words | None = None,
+        text: Text | Parts | Words,
+        pair: Text | Parts | Words | None = None,
         *,
         options: Options | None = None,
         pretokenized: bool = False,
@@ -294,7 +303,7 @@ class Tokenizer:
 
     def encodings(
         self,
-        texts: Iterable[Text | Words | tuple[Text | Words, Text | Words]],
+        texts: Iterable[Text | Parts | Words | tuple[Text | Parts | Words, Text | Parts | Words]],
         *,
         options: Options | None = None,
         pretokenized: bool = False,
@@ -320,7 +329,7 @@ class Tokenizer:
         ]
         return encodings if requested_padding is None else encoder.pad(encodings, requested_padding)
 
-    def count(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> int:
+    def count(self, text: Text | Parts, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> int:
         """Counts the ids of a text without building them.
 
         >>> import polytok
@@ -333,7 +342,7 @@ class Tokenizer:
 
     def count_batch(
         self,
-        texts: Iterable[Text],
+        texts: Iterable[Text | Parts],
         *,
         options: Options | None = None,
         threads: int | None = None,
@@ -1100,6 +1109,14 @@ class Tokenizer:
 
             self._encoder = Encoder(self.spec, self._core)
         return self._encoder
+
+
+def _compile_guard(source: Spec | NativeFile) -> _core.Tokenizer | None:
+    """Compiles the tokenizer for texts that are not trusted as a whole; None if the Spec needs none."""
+    from .guard import guard_spec  # few programs encode such texts
+
+    spec = guard_spec(source.spec() if isinstance(source, NativeFile) else source)
+    return None if spec is None else _core.Tokenizer(spec)
 
 
 add_foreign_names(Tokenizer)

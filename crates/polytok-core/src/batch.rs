@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::huge;
+use crate::normalize::output::Span;
 use crate::scratch::Scratch;
 use crate::sink::Count;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
@@ -54,6 +55,11 @@ pub trait BatchText: Sync {
 
     /// Returns the text as UTF-8, which can be written to `buffer`; `None` if the text is missing.
     fn utf8<'a>(&'a self, buffer: &'a mut String) -> Result<Option<&'a [u8]>>;
+
+    /// Returns the trusted runs of the text; None if this is not a text with runs.
+    fn trusted(&self) -> Option<&[Span]> {
+        None
+    }
 }
 
 impl BatchText for Option<&[u8]> {
@@ -165,7 +171,8 @@ fn encode_rows<T: Id>(
         if let Some(text) = texts[row].utf8(&mut buffer).map_err(fail)? {
             ids.clear();
             ids.extend(options.begin);
-            tokenizer.encode_to(text, options.encode, scratch, &mut ids).map_err(fail)?;
+            let options_of_text = EncodeOptions { trusted: texts[row].trusted(), ..options.encode };
+            tokenizer.encode_to(text, options_of_text, scratch, &mut ids).map_err(fail)?;
             ids.extend(options.end);
             batch.ids.extend(ids.iter().map(|&id| T::from_id(id)));
         }
@@ -193,7 +200,8 @@ fn count_rows(
     let count_row = |row: usize| {
         let (mut count, fail) = (Count(0), |error| (row, error));
         if let Some(text) = texts[row].utf8(&mut buffer).map_err(fail)? {
-            tokenizer.encode_to(text, options, scratch, &mut count).map_err(fail)?;
+            let options_of_text = EncodeOptions { trusted: texts[row].trusted(), ..options };
+            tokenizer.encode_to(text, options_of_text, scratch, &mut count).map_err(fail)?;
         }
         Ok(count.0 as i64)
     };

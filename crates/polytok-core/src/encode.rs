@@ -4,14 +4,25 @@
 
 use crate::error::{Result, too_long};
 use crate::normalize::origin::{Origin, Place};
+use crate::normalize::output::Span;
 use crate::post::template::TemplateStep;
 use crate::post::{Out, Sink};
 use crate::routes::{WordsPart, WordsRoute};
 use crate::scratch::Scratch;
 use crate::segmenter::Context;
+use crate::special::trusted::TrustedSet;
 use crate::special::{SpecialSet, TextPart};
 use crate::split::chain::SplitChain;
-use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::tokenizer::{EncodeOptions, Guard, Tokenizer};
+use crate::trust::{self, PieceCodes, Stage};
+
+/// The trusted runs of a text, with the special tokens and the user-defined pieces that are recognized in them.
+#[derive(Clone, Copy)]
+struct TrustedRuns<'a> {
+    set: &'a TrustedSet,
+    runs: &'a [Span],
+    codes: Option<&'a PieceCodes>,
+}
 
 /// The encoding of one text to a sink.
 pub(crate) struct Encoding<'r, 's, S> {
@@ -31,15 +42,24 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
         for step in self.tokenizer.template.steps(options.add_special, text.len()) {
             match step {
                 TemplateStep::Insert(ids, at) => self.out.sink.insert(ids, at),
-                TemplateStep::Text => self.encode_text(text, options.special)?,
+                TemplateStep::Text => self.encode_text(text, options)?,
             }
         }
         Ok(())
     }
 
     /// Splits the text at special tokens, and encodes the parts between them.
-    pub fn encode_text(&mut self, text: &[u8], special: Option<&SpecialSet>) -> Result<()> {
-        let Some(set) = special.or(self.tokenizer.specials.always()) else { return self.encode_part(text, 0, None) };
+    #[inline]
+    pub fn encode_text(&mut self, text: &[u8], options: EncodeOptions) -> Result<()> {
+        match options.trusted {
+            None => self.encode_between(text, options.special.or(self.tokenizer.specials.always())),
+            Some(runs) => self.encode_trusted(text, runs),
+        }
+    }
+
+    /// Splits the text at the special tokens of a set, and encodes the parts between them.
+    fn encode_between(&mut self, text: &[u8], set: Option<&SpecialSet>) -> Result<()> {
+        let Some(set) = set else { return self.encode_part(text, 0, None) };
         let normalized_set = Some(set).filter(|set| set.has_normalized());
         set.split(text, |part| match part {
             TextPart::Text(start, end) => self.encode_part(&text[start..end], start, normalized_set),
@@ -48,6 +68,56 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
                 Ok(())
             }
         })
+    }
+
+    /// Encodes a text of which only the given runs are trusted.
+    #[cold]
+    fn encode_trusted(&mut self, text: &[u8], runs: &[Span]) -> Result<()> {
+        let set = self.tokenizer.trusted_set()?;
+        if text.is_empty() || runs == [(0, text.len() as u32)] {
+            return self.encode_between(text, set.all());
+        }
+        let Some(Guard { tokenizer, codes }) = self.tokenizer.guard() else {
+            return self.encode_runs(text, TrustedRuns { set, runs, codes: None });
+        };
+        let runs = TrustedRuns { set, runs, codes: codes.as_ref() };
+        tokenizer.with_scratch(|scratch| Encoding::new(tokenizer, scratch, self.out.sink).encode_runs(text, runs))
+    }
+
+    /// Splits the text at the special tokens in trusted runs, and encodes the parts between them.
+    fn encode_runs(&mut self, text: &[u8], trusted: TrustedRuns) -> Result<()> {
+        trusted.set.split(text, trusted.runs, |part| match part {
+            TextPart::Text(start, end) => self.encode_part_with_runs(&text[start..end], start, trusted),
+            TextPart::Special(id, start, end) => {
+                self.out.sink.push_special(id, &text[start..end], start as u32, end as u32);
+                Ok(())
+            }
+        })
+    }
+
+    /// Encodes a part of the text between two special tokens. Its trusted runs can have user-defined pieces and special
+    /// tokens that are searched for in the normalized text.
+    fn encode_part_with_runs(&mut self, part: &[u8], at: usize, trusted: TrustedRuns) -> Result<()> {
+        let part_runs = trust::runs_of_part(trusted.runs, at as u32, (at + part.len()) as u32);
+        let codes = trusted.codes.filter(|_| !part_runs.is_empty());
+        let has_special = trusted.set.has_normalized(!part_runs.is_empty());
+        if codes.is_none() && !has_special {
+            return self.encode_part(part, at, None);
+        }
+        let mut coded_part = part.to_vec();
+        let has_codes = codes.is_some_and(|codes| codes.replace(&mut coded_part, &part_runs, Stage::Raw));
+        let mut normalized = Vec::new();
+        let origin = self.tokenizer.normalizer.normalize_with_origin(&coded_part, false, &mut normalized)?;
+        if normalized.len() >= u32::MAX as usize {
+            return Err(too_long("normalized"));
+        }
+        let place = Place { at: at as u32, origin };
+        let runs = trust::normalized_runs(&place, normalized.len(), trusted.runs);
+        let has_more_codes = codes.is_some_and(|codes| codes.replace(&mut normalized, &runs, Stage::Normalized));
+        if !(has_special || has_codes || has_more_codes) {
+            return self.encode_part(part, at, None);
+        }
+        trusted.set.split_normalized(&normalized, &runs, |part| self.encode_normalized_part(&normalized, part, &place))
     }
 
     /// Encodes a part of the text between two special tokens; the part starts at byte `at` of the text.
@@ -141,14 +211,19 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
     /// Splits the normalized text at special tokens, and encodes the parts between them.
     fn encode_normalized(&mut self, text: &[u8], place: Place, set: Option<&SpecialSet>) -> Result<()> {
         let Some(set) = set else { return self.encode_pieces(text, place) };
-        set.split_normalized(text, |part| match part {
+        set.split_normalized(text, |part| self.encode_normalized_part(text, part, &place))
+    }
+
+    /// Encodes a special token of the normalized text, or the text between two special tokens.
+    fn encode_normalized_part(&mut self, text: &[u8], part: TextPart, place: &Place) -> Result<()> {
+        match part {
             TextPart::Text(start, end) => self.encode_pieces(&text[start..end], place.part(start, end)),
             TextPart::Special(id, start, end) => {
                 let (from, to) = place.original(start as u32, end as u32);
                 self.out.sink.push_special(id, &text[start..end], from, to);
                 Ok(())
             }
-        })
+        }
     }
 
     /// Encodes normalized text without special tokens: split, model, post.

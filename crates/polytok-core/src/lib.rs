@@ -57,6 +57,7 @@ pub mod token_id;
 pub mod tokenizer;
 pub mod train;
 pub mod trie;
+mod trust;
 pub mod utf8;
 pub mod vocab;
 pub mod wire;

@@ -77,7 +77,7 @@ impl Tokenizer {
     fn trimmed_spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
         options.check(text)?;
         let mut sink = TextsAndSpans { spans: Spans::with_room(text.len()), ..TextsAndSpans::default() };
-        self.with_scratch(|scratch| Encoding::new(self, scratch, &mut sink).encode_text(text, options.special))?;
+        self.with_scratch(|scratch| Encoding::new(self, scratch, &mut sink).encode_text(text, options))?;
         let TextsAndSpans { mut spans, own_texts } = sink;
         let keeps_prefix = self.trim == TrimOffsets::SpaceExceptPrefix;
         let entry_spaces = self.entry_spaces();
@@ -126,7 +126,7 @@ impl Tokenizer {
     fn untrimmed_tokens(&self, text: &[u8], options: EncodeOptions, needs_words: bool) -> Result<Vec<Token>> {
         options.check(text)?;
         let mut tokens = Tokens::new(needs_words);
-        self.with_scratch(|scratch| Encoding::new(self, scratch, &mut tokens).encode_text(text, options.special))?;
+        self.with_scratch(|scratch| Encoding::new(self, scratch, &mut tokens).encode_text(text, options))?;
         Ok(tokens.finish())
     }
 

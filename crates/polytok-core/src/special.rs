@@ -23,6 +23,7 @@ use finder::SpecialFinder;
 mod finder;
 pub mod joint;
 mod partition;
+pub mod trusted;
 mod white_space;
 
 /// All special tokens of a vocabulary.
@@ -128,10 +129,20 @@ impl Specials {
     ) -> Result<Option<SpecialSet>> {
         let can_hide_tokens = self.tokens.iter().any(|token| token.always) && self.matching == Matching::Longest;
         let is_recognized = |token: &SpecialToken| token.always || is_allowed(&token.text);
-        let searched_tokens =
-            self.tokens.iter().filter(|token| !token.text.is_empty() && (can_hide_tokens || is_recognized(token)));
+        self.set_of(|token| Some(is_recognized(token)).filter(|&is_found| is_found || can_hide_tokens), normalize)
+    }
+
+    /// Returns the set of the tokens for which `role` returns Some; Some(true) if the token is recognized, and
+    /// Some(false) if the token only hides the tokens that it overlaps.
+    fn set_of(
+        &self,
+        role: impl Fn(&SpecialToken) -> Option<bool>,
+        normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
+    ) -> Result<Option<SpecialSet>> {
+        let searched_tokens = self.tokens.iter().filter(|token| !token.text.is_empty());
+        let tokens_and_roles = searched_tokens.filter_map(|token| Some((token.clone(), role(token)?)));
         let (normalized_tokens, raw_tokens): (Vec<_>, Vec<_>) =
-            searched_tokens.map(|token| (token.clone(), is_recognized(token))).partition(|(token, _)| token.normalized);
+            tokens_and_roles.partition(|(token, _)| token.normalized);
         let normalized_texts: Vec<Vec<u8>> =
             normalized_tokens.iter().map(|(token, _)| normalize(&token.text)).collect::<Result<_>>()?;
         let raw_texts = raw_tokens.iter().map(|(token, _)| token.text.clone()).collect();

@@ -15,6 +15,7 @@ use crate::model::{CompiledModel, ModelParts};
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::bert::Bert;
+use crate::normalize::output::Span;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::pool::Pool;
 use crate::post::template::{Template, TemplateStep};
@@ -27,10 +28,12 @@ use crate::sink::trim::EntrySpaces;
 use crate::spec::{
     Decode, Model, Normalize, SentencePieceVersion, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown,
 };
+use crate::special::trusted::TrustedSet;
 use crate::special::{SpecialSet, Specials};
 use crate::split::chain::SplitChain;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
+use crate::trust::PieceCodes;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Rows;
 
@@ -55,7 +58,18 @@ pub struct Tokenizer {
     pub(crate) byte_level: bool,
     rows: Lazy<Option<Rows>>,
     cuts: Lazy<cuts::Cuts>,
+    /// The special tokens for texts of which some runs are trusted.
+    trusted_set: Lazy<TrustedSet>,
+    guard: Lazy<Option<Guard>>,
+    sentencepiece_version: SentencePieceVersion,
     pool: Pool,
+}
+
+/// A tokenizer for texts that are not trusted as a whole; its model forms no special token from plain text (trust.rs).
+pub(crate) struct Guard {
+    pub tokenizer: Arc<Tokenizer>,
+    /// The codes of the user-defined pieces; None if there are none.
+    pub codes: Option<PieceCodes>,
 }
 
 /// Returns an error for a Spec that the engine cannot run like the reference.
@@ -89,6 +103,10 @@ pub struct EncodeOptions<'a> {
     pub special: Option<&'a SpecialSet>,
     /// The special tokens that the text must not contain.
     pub reject: Option<&'a SpecialSet>,
+    /// The trusted runs of the text, from left to right, no two of which touch. All special tokens are recognized in
+    /// these runs, and none is recognized elsewhere; `special` and `reject` have no effect. None if this is not a text
+    /// with runs.
+    pub trusted: Option<&'a [Span]>,
 }
 
 impl EncodeOptions<'_> {
@@ -97,7 +115,10 @@ impl EncodeOptions<'_> {
         if text.len() >= u32::MAX as usize {
             return Err(too_long("given"));
         }
-        self.reject.map_or(Ok(()), |reject| reject.reject(text))
+        match (self.reject, self.trusted) {
+            (Some(reject), None) => reject.reject(text),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -160,6 +181,9 @@ impl Tokenizer {
             segmenter,
             rows: Lazy::default(),
             cuts: Lazy::default(),
+            trusted_set: Lazy::default(),
+            guard: Lazy::default(),
+            sentencepiece_version: spec.sentencepiece_version,
             pool: Pool::default(),
         })
     }
@@ -199,6 +223,49 @@ impl Tokenizer {
     /// Returns the set of the special tokens that are always recognized or whose text `is_allowed` accepts.
     pub fn special_set(&self, is_allowed: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
         self.specials.set(is_allowed, &|text| self.normalized(text))
+    }
+
+    /// Returns the special tokens for texts of which some runs are trusted.
+    pub fn trusted_set(&self) -> Result<&TrustedSet> {
+        match self.trusted_set.peek() {
+            Some(set) => Ok(set),
+            None => {
+                let set = TrustedSet::new(&self.specials, &|text| self.normalized(text))?;
+                Ok(self.trusted_set.get(|| set))
+            }
+        }
+    }
+
+    /// Returns an error if a special token occurs in the text and is not within one of the trusted `runs`.
+    pub fn reject_untrusted(&self, text: &[u8], runs: &[Span]) -> Result<()> {
+        self.trusted_set()?.reject(text, runs)
+    }
+
+    /// Sets the guard, a tokenizer for texts that are not trusted as a whole (trust.rs). None if this tokenizer encodes
+    /// such texts itself, because its model forms no special token from plain text. The first guard counts.
+    pub fn set_guard(&self, tokenizer: Option<Arc<Tokenizer>>) -> Result<()> {
+        let guard = match tokenizer {
+            None => None,
+            Some(tokenizer) => {
+                let user_defined = self.segmenter.user_defined.as_ref();
+                let (own, other) = (&self.segmenter.vocab, &tokenizer.segmenter.vocab);
+                let codes =
+                    user_defined.map_or(Ok(None), |_| PieceCodes::new(own, other, self.sentencepiece_version))?;
+                Some(Guard { tokenizer, codes })
+            }
+        };
+        self.guard.get(|| guard);
+        Ok(())
+    }
+
+    /// Returns the guard; None if no guard was set.
+    pub(crate) fn guard(&self) -> Option<&Guard> {
+        self.guard.peek()?.as_ref()
+    }
+
+    /// Returns the guard's tokenizer, if there is one; None before the guard is set.
+    pub fn guard_tokenizer(&self) -> Option<Option<&Tokenizer>> {
+        self.guard.peek().map(|guard| guard.as_ref().map(|guard| &*guard.tokenizer))
     }
 
     /// Returns the normalized text.

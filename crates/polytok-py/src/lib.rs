@@ -38,6 +38,7 @@ fn load_numpy(py: Python<'_>) {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;
     module.add_class::<tokenizer::PyResolvedOptions>()?;
+    module.add_class::<text::PyParts>()?;
     module.add_class::<token_columns::PyTokenColumns>()?;
     module.add_class::<incremental::PyChunkEncoder>()?;
     module.add_class::<incremental::PyIncrementalText>()?;

@@ -7,11 +7,13 @@ use std::ops::Deref;
 
 use polytok_core::batch::BatchText;
 use polytok_core::error::Error;
+use polytok_core::normalize::output::Span;
 use polytok_str::from_utf8::MeasuredText;
 use polytok_str::{Unit, from_utf8, to_utf8};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyString};
 
@@ -34,9 +36,44 @@ pub enum StoredText<'a> {
     Ucs1(&'a [u8]),
     Ucs2(&'a [u16]),
     Ucs4(&'a [u32]),
+    /// A text in parts.
+    Parts(&'a PyParts),
+}
+
+/// A text in parts, as UTF-8, with its trusted runs: the base of `polytok.Parts`.
+#[pyclass(frozen, subclass, name = "Parts")]
+pub struct PyParts {
+    pub text: PyBackedBytes,
+    /// The trusted runs in bytes, from left to right, no two of which touch.
+    pub runs: Vec<Span>,
+}
+
+#[pymethods]
+impl PyParts {
+    #[new]
+    fn new(text: PyBackedBytes, runs: Vec<(u64, u64)>) -> PyParts {
+        // A text of 4 GiB or more is refused when it is encoded.
+        let offset = |offset: u64| offset.min(u32::MAX as u64) as u32;
+        PyParts { text, runs: runs.into_iter().map(|(start, end)| (offset(start), offset(end))).collect() }
+    }
+}
+
+impl PyParts {
+    /// Reports whether the whole text is trusted.
+    pub fn is_trusted(&self) -> bool {
+        self.text.is_empty() || self.runs == [(0, self.text.len() as u32)]
+    }
 }
 
 impl<'a> StoredText<'a> {
+    /// Finds the text of a `str`, bytes or a text in parts.
+    pub fn with_parts(object: &'a Bound<'_, PyAny>) -> PyResult<StoredText<'a>> {
+        match object.cast::<PyParts>() {
+            Ok(parts) => Ok(StoredText::Parts(parts.get())),
+            Err(_) => StoredText::of(object),
+        }
+    }
+
     /// Finds the text of a `str` or bytes.
     pub fn of(object: &'a Bound<'_, PyAny>) -> PyResult<StoredText<'a>> {
         if let Ok(string) = object.cast::<PyString>() {
@@ -44,6 +81,10 @@ impl<'a> StoredText<'a> {
         }
         match object.cast::<PyBytes>() {
             Ok(bytes) => Ok(StoredText::Bytes(bytes.as_bytes())),
+            Err(_) if object.is_instance_of::<PyParts>() => Err(PyTypeError::new_err(
+                "text is a polytok.Parts, which only encode, encode_array, encode_batch, count, count_batch, tokens, \
+                 spans, encoding and encodings accept; pass the str parts.text",
+            )),
             Err(_) => {
                 Err(PyTypeError::new_err(format!("text must be str or bytes, not {}", object.get_type().name()?)))
             }
@@ -69,6 +110,7 @@ impl<'a> StoredText<'a> {
             StoredText::Ucs1(characters) => convert(characters, buffer()),
             StoredText::Ucs2(characters) => convert(characters, buffer()),
             StoredText::Ucs4(characters) => convert(characters, buffer()),
+            StoredText::Parts(parts) => Ok(Utf8::Stored(&parts.text)),
         }
     }
 }
@@ -81,6 +123,7 @@ impl BatchText for StoredText<'_> {
             StoredText::Ucs1(characters) => characters.len(),
             StoredText::Ucs2(characters) => size_of_val(*characters),
             StoredText::Ucs4(characters) => size_of_val(*characters),
+            StoredText::Parts(parts) => parts.text.len(),
         }
     }
 
@@ -92,6 +135,10 @@ impl BatchText for StoredText<'_> {
                 buffer.as_bytes()
             }
         }))
+    }
+
+    fn trusted(&self) -> Option<&[Span]> {
+        if let StoredText::Parts(parts) = self { Some(&parts.runs) } else { None }
     }
 }
 

@@ -11,9 +11,9 @@ use pyo3::types::{PyBytes, PyList};
 use crate::errors::to_python;
 use crate::gil::{run_detached, run_detached_if_long};
 use crate::ints::new_int;
+use crate::lists;
 use crate::token_rows::span_rows;
-use crate::tokenizer::PyTokenizer;
-use crate::{lists, text};
+use crate::tokenizer::{Options, PyTokenizer};
 
 /// The tokens of a text or of a list of words, without the template.
 #[pyclass(frozen, name = "TokenColumns")]
@@ -30,9 +30,9 @@ impl PyTokenColumns {
     pub fn encode(
         tokenizer: &Bound<'_, PyTokenizer>,
         text: &Bound<'_, PyAny>,
-        options: EncodeOptions,
+        options: Options<'_, '_>,
     ) -> PyResult<PyTokenColumns> {
-        let (text, engine) = (text::text(text)?, tokenizer.get().engine());
+        let ((text, options), engine) = (tokenizer.get().input(text, options)?, tokenizer.get().engine());
         let options = EncodeOptions { add_special: false, ..options };
         let encode = || {
             let (mut tokens, mut first_tokens) = engine.window_tokens(&text, options)?;
@@ -50,7 +50,7 @@ impl PyTokenColumns {
     pub fn encode_words(
         tokenizer: &Bound<'_, PyTokenizer>,
         words: &[Bound<'_, PyAny>],
-        options: EncodeOptions,
+        options: Options<'_, '_>,
     ) -> PyResult<PyTokenColumns> {
         let mut all = PyTokenColumns { tokenizer: tokenizer.clone().unbind(), tokens: vec![], first_tokens: None };
         for (number, word) in words.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Wraps the engine's tokenizer in a Python class. The module python/polytok/tokenizer.py resolves the options.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use numpy::{Element, IntoPyArray, PyArray1};
 use polytok_core::batch::{Batch, BatchOptions, BatchText, Id, RowResult, count_batch, encode_batch};
@@ -22,7 +22,7 @@ use crate::ids::MAX_BORROWED_IDS;
 use crate::ints::Ints;
 use crate::kept::KeptObjects;
 use crate::streams::{PyByteStream, PyTextStream, PyTextStreams, text_options, unknown_ids};
-use crate::text::StoredText;
+use crate::text::{PyParts, PyText, StoredText};
 use crate::texts::PyTexts;
 use crate::token_columns::PyTokenColumns;
 use crate::token_rows::token_rows;
@@ -43,6 +43,10 @@ pub struct PyResolvedOptions {
     add_special: bool,
     special: Option<SpecialSet>,
     reject: Option<SpecialSet>,
+    /// True if the caller names the special tokens to recognize, instead of the default or "all".
+    names_tokens: bool,
+    /// True if special tokens that are not recognized are an error.
+    is_strict: bool,
 }
 
 /// The options of an encoding; None means the defaults.
@@ -50,8 +54,8 @@ pub type Options<'a, 'py> = Option<&'a Bound<'py, PyResolvedOptions>>;
 
 pub fn engine_options<'a>(options: Options<'a, '_>) -> EncodeOptions<'a> {
     options.map_or_else(EncodeOptions::default, |options| {
-        let PyResolvedOptions { add_special, special, reject } = options.get();
-        EncodeOptions { add_special: *add_special, special: special.as_ref(), reject: reject.as_ref() }
+        let PyResolvedOptions { add_special, special, reject, .. } = options.get();
+        EncodeOptions { add_special: *add_special, special: special.as_ref(), reject: reject.as_ref(), trusted: None }
     })
 }
 
@@ -64,12 +68,20 @@ pub struct PyTokenizer {
     ints: Ints,
     /// The pieces of ids, as bytes.
     pieces: KeptObjects,
+    /// Returns the tokenizer for texts that are not trusted as a whole, or None if this tokenizer encodes them itself.
+    create_guard: OnceLock<Py<PyAny>>,
 }
 
 impl From<Tokenizer> for PyTokenizer {
     fn from(tokenizer: Tokenizer) -> PyTokenizer {
         let is_narrow = tokenizer.max_id().is_none_or(|id| id <= u16::MAX as u32);
-        PyTokenizer { tokenizer: Arc::new(tokenizer), is_narrow, ints: Ints::default(), pieces: KeptObjects::default() }
+        PyTokenizer {
+            tokenizer: Arc::new(tokenizer),
+            is_narrow,
+            ints: Ints::default(),
+            pieces: KeptObjects::default(),
+            create_guard: OnceLock::new(),
+        }
     }
 }
 
@@ -119,17 +131,20 @@ impl PyTokenizer {
 
     /// Creates options from the texts of the special tokens to recognize and to refuse. Each text must be the text of a
     /// special token.
+    #[pyo3(signature = (add_special, special, reject, names_tokens=false, is_strict=false))]
     fn options(
         &self,
         add_special: bool,
         special: HashSet<Vec<u8>>,
         reject: HashSet<Vec<u8>>,
+        names_tokens: bool,
+        is_strict: bool,
     ) -> PyResult<PyResolvedOptions> {
         let chosen = || self.tokenizer.special_set(|text| special.contains(text)).map_err(to_python);
         // Without a set, the engine uses the set of the special tokens that are always recognized.
         let special = if special.is_empty() { None } else { chosen()? };
         let reject = self.tokenizer.specials().refused(|text| reject.contains(text)).map_err(to_python)?;
-        Ok(PyResolvedOptions { add_special, special, reject })
+        Ok(PyResolvedOptions { add_special, special, reject, names_tokens, is_strict })
     }
 
     /// The maximum size, in bytes, of the cache of each thread.
@@ -140,17 +155,23 @@ impl PyTokenizer {
 
     #[setter]
     fn set_cache_limit(&self, bytes: usize) {
-        self.tokenizer.pool().set_limit(bytes);
+        self.engines().for_each(|engine| engine.pool().set_limit(bytes));
+    }
+
+    /// Sets the function that returns the tokenizer for texts that are not trusted as a whole, or None; it is called
+    /// when the first such text is encoded.
+    fn set_guard(&self, create_guard: Py<PyAny>) {
+        let _ = self.create_guard.set(create_guard);
     }
 
     /// The size, in bytes, of all caches except the caches of running threads.
     #[getter]
     fn cache_bytes(&self) -> usize {
-        self.tokenizer.pool().cache_bytes()
+        self.engines().map(|engine| engine.pool().cache_bytes()).sum()
     }
 
     fn clear_cache(&self) {
-        self.tokenizer.pool().clear();
+        self.engines().for_each(|engine| engine.pool().clear());
     }
 
     fn warm_up(&self, py: Python<'_>) {
@@ -169,7 +190,7 @@ impl PyTokenizer {
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.list(py, &self.ids(py, text, engine_options(options))?)
+        self.list(py, &self.ids(py, text, options)?)
     }
 
     #[pyo3(signature = (text, options=None))]
@@ -179,7 +200,7 @@ impl PyTokenizer {
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.array(py, self.ids(py, text, engine_options(options))?))
+        Ok(self.array(py, self.ids(py, text, options)?))
     }
 
     /// Encodes texts; returns the ids of all texts in one array, and the offsets of the rows (int64).
@@ -190,7 +211,7 @@ impl PyTokenizer {
         options: Options<'_, 'py>,
         threads: usize,
     ) -> PyResult<BatchArrays<'py>> {
-        let texts: Vec<StoredText<'_>> = texts.iter().map(StoredText::of).collect::<PyResult<_>>()?;
+        let texts = self.inputs(py, &texts, options)?;
         let encode = engine_options(options);
         let options = BatchOptions { encode, threads, ..Default::default() };
         self.batch(py, &texts, &options).map_err(|(_, error)| to_python(error))
@@ -204,7 +225,7 @@ impl PyTokenizer {
         options: Options<'_, 'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let texts: Vec<StoredText<'_>> = texts.iter().map(StoredText::of).collect::<PyResult<_>>()?;
+        let texts = self.inputs(py, &texts, options)?;
         let options = engine_options(options);
         let counts = py.detach(|| count_batch(&self.tokenizer, &texts, options, threads));
         counts.map(|counts| column(py, counts)).map_err(|(_, error)| to_python(error))
@@ -252,8 +273,7 @@ impl PyTokenizer {
 
     #[pyo3(signature = (text, options=None))]
     fn count<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<usize> {
-        let text = text::text(text)?;
-        let options = engine_options(options);
+        let (text, options) = self.input(text, options)?;
         run_detached(py, text.len(), || self.tokenizer.count(&text, options)).map_err(to_python)
     }
 
@@ -320,8 +340,7 @@ impl PyTokenizer {
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let text = text::text(text)?;
-        let options = engine_options(options);
+        let (text, options) = self.input(text, options)?;
         let encode = || {
             let tokens = self.tokenizer.tokens(&text, options)?;
             Ok((tokens, (!text.is_ascii()).then(|| CharOffsets::new(&text))))
@@ -340,8 +359,7 @@ impl PyTokenizer {
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
     ) -> PyResult<SpanColumns<'py>> {
-        let text = text::text(text)?;
-        let options = engine_options(options);
+        let (text, options) = self.input(text, options)?;
         let encode = || {
             let spans = self.tokenizer.spans(&text, options)?;
             let char_spans = char_spans(&text, &spans);
@@ -359,7 +377,7 @@ impl PyTokenizer {
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
     ) -> PyResult<PyTokenColumns> {
-        PyTokenColumns::encode(tokenizer, text, engine_options(options))
+        PyTokenColumns::encode(tokenizer, text, options)
     }
 
     /// Encodes a list of words to columns of tokens, without the template.
@@ -369,7 +387,7 @@ impl PyTokenizer {
         words: Vec<Bound<'py, PyAny>>,
         options: Options<'_, 'py>,
     ) -> PyResult<PyTokenColumns> {
-        PyTokenColumns::encode_words(tokenizer, &words, engine_options(options))
+        PyTokenColumns::encode_words(tokenizer, &words, options)
     }
 
     fn decode_bytes<'py>(
@@ -514,6 +532,66 @@ impl PyTokenizer {
         &self.tokenizer
     }
 
+    /// Returns the text of an argument, which can be a text in parts, and the options for encoding it.
+    pub fn input<'a>(
+        &self,
+        object: &'a Bound<'_, PyAny>,
+        options: Options<'a, '_>,
+    ) -> PyResult<(PyText<'a>, EncodeOptions<'a>)> {
+        let Ok(parts) = object.cast::<PyParts>() else { return Ok((text::text(object)?, engine_options(options))) };
+        let PyParts { text, runs } = parts.get();
+        self.prepare(object.py(), parts.get(), options)?;
+        Ok((PyText::Stored(text), EncodeOptions { trusted: Some(runs), ..engine_options(options) }))
+    }
+
+    /// Returns the texts of an argument, of which some can be in parts.
+    fn inputs<'a>(
+        &self,
+        py: Python<'_>,
+        objects: &'a [Bound<'_, PyAny>],
+        options: Options<'_, '_>,
+    ) -> PyResult<Vec<StoredText<'a>>> {
+        let texts: Vec<StoredText<'_>> = objects.iter().map(StoredText::with_parts).collect::<PyResult<_>>()?;
+        for text in &texts {
+            if let StoredText::Parts(parts) = text {
+                self.prepare(py, parts, options)?;
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Checks the options for a text in parts, and creates the guard, the tokenizer for texts that are not trusted as a
+    /// whole, if this text needs it.
+    fn prepare(&self, py: Python<'_>, parts: &PyParts, options: Options<'_, '_>) -> PyResult<()> {
+        if let Some(PyResolvedOptions { names_tokens, is_strict, .. }) = options.map(Bound::get) {
+            if *names_tokens {
+                return Err(to_python(Error::Argument(
+                    "special= names special tokens, but in a polytok.Parts all are recognized, where the text is \
+                     trusted; leave special= out, or pass special=\"all\""
+                        .into(),
+                )));
+            }
+            if *is_strict {
+                self.tokenizer.reject_untrusted(&parts.text, &parts.runs).map_err(to_python)?;
+            }
+        }
+        if parts.is_trusted() || self.tokenizer.guard_tokenizer().is_some() {
+            return Ok(());
+        }
+        let Some(create_guard) = self.create_guard.get() else { return Ok(()) };
+        let guard: Option<Py<PyTokenizer>> = create_guard.call0(py)?.extract(py)?;
+        let guard = guard.map(|guard| guard.get().tokenizer.clone());
+        if let Some(guard) = &guard {
+            guard.pool().set_limit(self.tokenizer.pool().limit());
+        }
+        self.tokenizer.set_guard(guard).map_err(to_python)
+    }
+
+    /// The tokenizer, and its guard if there is one.
+    fn engines(&self) -> impl Iterator<Item = &Tokenizer> {
+        [Some(self.engine()), self.tokenizer.guard_tokenizer().flatten()].into_iter().flatten()
+    }
+
     /// Creates a list of ids.
     pub fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
         self.ints.list(py, &self.tokenizer, ids)
@@ -570,8 +648,8 @@ impl PyTokenizer {
         text::decoded(py, &self.bytes_of(py, ids, skip_special)?, errors)
     }
 
-    fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
-        let text = text::text(text)?;
+    fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<Vec<u32>> {
+        let (text, options) = self.input(text, options)?;
         let mut ids = Vec::with_capacity(text.len() / ASSUMED_BYTES_PER_ID + 16);
         run_detached(py, text.len(), || self.tokenizer.encode(&text, options, &mut ids)).map_err(to_python)?;
         Ok(ids)

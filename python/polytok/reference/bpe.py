@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 from polytok.reference.stages import Segment
-from polytok.reference.utf8 import units
+from polytok.reference.utf8 import Counts, units
 from polytok.reference.vocabulary import Vocabulary
 from polytok.spec import Bpe, SentencePieceVersion
 
@@ -77,7 +77,9 @@ class Unit(NamedTuple):
     is_user_defined: bool
 
 
-def merge_by_score(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -> list[Segment]:
+def merge_by_score(
+    vocab: Vocabulary, text: bytes, line: SentencePieceVersion, counts: Counts | None = None
+) -> list[Segment]:
     """Returns the segments of normalized text by SentencePiece's BPE.
 
     Merging can pass through UNUSED pieces, but they are not emitted: they are split again, into two halves. The halves
@@ -91,6 +93,8 @@ def merge_by_score(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -
         piece = text[left.start : right.end]
         if left.is_user_defined or right.is_user_defined or piece not in vocab.normal_ids:
             return None
+        if counts and piece in vocab.user_defined and not counts(left.start, right.end):
+            return None
         id = vocab.normal_ids[piece]
         if vocab.is_unused(id) and (left, right) not in seen:
             halves[piece] = (text[left.start : left.end], text[right.start : right.end])
@@ -98,7 +102,7 @@ def merge_by_score(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -
         return -vocab.score[id]
 
     parts = merge(
-        [Unit(*unit) for unit in units(text, vocab.user_defined)],
+        [Unit(*unit) for unit in units(text, vocab.user_defined, counts)],
         priority,
         lambda left, right: Unit(left.start, right.end, False),
     )

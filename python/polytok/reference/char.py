@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from polytok.reference.bpe import final_id
 from polytok.reference.stages import Segment
-from polytok.reference.utf8 import units
+from polytok.reference.utf8 import Counts, units
 from polytok.reference.vocabulary import Vocabulary
 from polytok.spec import SentencePieceVersion
 
 
-def segment(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -> list[Segment]:
+def segment(vocab: Vocabulary, text: bytes, line: SentencePieceVersion, counts: Counts | None = None) -> list[Segment]:
     """Returns one segment for each character or user-defined symbol of the normalized text."""
     return [
-        Segment(final_id(vocab, text[start:end], line), start, end) for start, end, _ in units(text, vocab.user_defined)
+        Segment(final_id(vocab, text[start:end], line), start, end)
+        for start, end, _ in units(text, vocab.user_defined, counts)
     ]

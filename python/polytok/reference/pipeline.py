@@ -2,36 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from polytok.errors import SpecError
+from polytok.guard import guard_spec
 from polytok.reference import bpe, char, llama2c, longest, unigram, word
 from polytok.reference.invalid_utf8 import join_remainder, tokens_to_remove, valid_length
 from polytok.reference.post import post_process
 from polytok.reference.sentencepiece_normalize import normalize
-from polytok.reference.special import Allowed, allowed_tokens, split_at_special_tokens
+from polytok.reference.special import Allowed, Trust, allowed_tokens, split_at_special_tokens, tokens_of_plain_text
 from polytok.reference.split import split
 from polytok.reference.stages import Aligned, RefToken, Segment
+from polytok.reference.utf8 import Counts
 from polytok.reference.vocabulary import vocabulary
 from polytok.spec import Bpe, Char, Longest, PatternSplit, PrefixSpace, SentencePieceNormalize, Spec, Unigram, Word
 
 
-def encode(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special: bool = False) -> list[int]:
+def encode(
+    spec: Spec,
+    text: str | bytes,
+    *,
+    special: Allowed = (),
+    add_special: bool = False,
+    trusted: Sequence[tuple[int, int]] | None = None,
+) -> list[int]:
     """Returns the ids of a text.
 
     ``special`` names the special tokens that are recognized in the text; ``add_special`` adds the ids of the template.
+    ``trusted`` has the start and the end of each trusted run of the text in bytes. Then all special tokens are
+    recognized in these runs, and elsewhere only those that mark no structure (`polytok.Parts`).
     """
-    return [token.id for token in tokens(spec, text, special=special, add_special=add_special)]
+    return [token.id for token in tokens(spec, text, special=special, add_special=add_special, trusted=trusted)]
 
 
-def tokens(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special: bool = False) -> list[RefToken]:
+def tokens(
+    spec: Spec,
+    text: str | bytes,
+    *,
+    special: Allowed = (),
+    add_special: bool = False,
+    trusted: Sequence[tuple[int, int]] | None = None,
+) -> list[RefToken]:
     """Returns the tokens of a text, with byte spans in the original text."""
     data = text.encode() if isinstance(text, str) else text
     vocab = vocabulary(spec.vocab)
     tokens: list[RefToken] = []
-    for id, start, end in split_at_special_tokens(data, allowed_tokens(spec, special)):
+    trust = None if trusted is None else Trust.of_runs(data, trusted)
+    special_tokens = allowed_tokens(spec, special if trust is None else "all")
+    if trust and all(trust.mask):
+        trust = None
+    text_spec = spec if trust is None else _spec_of_plain_text(spec)
+    plain_tokens = tokens_of_plain_text(spec) if trust else ()
+    for id, start, end in split_at_special_tokens(data, special_tokens, trust, plain_tokens):
         if id is None:
             tokens += (
                 token._replace(start=token.start + start, end=token.end + start)
-                for token in _encode_text(spec, data[start:end])
+                for token in _encode_text(text_spec, data[start:end], trust and trust.part(start, end))
             )
         else:
             tokens.append(RefToken(id, data[start:end], start, end))
@@ -42,9 +68,19 @@ def tokens(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special:
     return tokens
 
 
-def _encode_text(spec: Spec, text: bytes) -> list[RefToken]:
+def _spec_of_plain_text(spec: Spec) -> Spec:
+    """Returns a Spec whose model forms no special token from plain text. SentencePiece's models have rules of their own
+    for user-defined pieces, which count only in trusted text."""
+    if isinstance(spec.model, (Unigram, Char)) or (isinstance(spec.model, Bpe) and spec.model.symbols == "chars"):
+        return spec
+    return guard_spec(spec) or spec
+
+
+def _encode_text(spec: Spec, text: bytes, trust: Trust | None) -> list[RefToken]:
     """Returns the tokens of a text that contains no special token: normalize, split, model, post."""
-    normalized = _normalize(spec, text)
+    normalized = _normalize(spec, text, trust)
+    if trust and not spec.split:
+        return _encode_piece(spec, normalized, trust.of_rewritten(normalized)) if normalized.text else []
     valid_bytes = valid_length(normalized.text) if spec.split else len(normalized.text)
     tokens: list[RefToken] = []
     last_tokens: list[RefToken] = []
@@ -66,7 +102,7 @@ def _patterns(spec: Spec) -> list[str]:
     return [step.pattern for step in spec.split if isinstance(step, PatternSplit)]
 
 
-def _normalize(spec: Spec, text: bytes) -> Aligned:
+def _normalize(spec: Spec, text: bytes, trust: Trust | None) -> Aligned:
     """Returns the text, rewritten by the Spec's normalizer step if the Spec has one."""
     match spec.normalize:
         case ():
@@ -74,35 +110,46 @@ def _normalize(spec: Spec, text: bytes) -> Aligned:
         case (PrefixSpace(),):
             return Aligned(b" " + text, [0, *range(len(text) + 1)]) if text else Aligned.from_text(text)
         case (SentencePieceNormalize() as step,):
-            return normalize(step, text, vocabulary(spec.vocab).user_defined)
+            return normalize(step, text, vocabulary(spec.vocab).user_defined, _counts(trust))
     raise SpecError(f"the twins do not normalize by {spec.normalize!r:.100}")
 
 
-def _encode_piece(spec: Spec, piece: Aligned) -> list[RefToken]:
+def _encode_piece(spec: Spec, piece: Aligned, trust: Trust | None = None) -> list[RefToken]:
     """Returns the tokens of one piece: model and post."""
+    if not piece.text:
+        return []
     is_llama2c = isinstance(spec.model, Bpe) and spec.model.symbols == "groups"
     return post_process(
-        vocabulary(spec.vocab), piece, _segment(spec, piece.text), spec.unknown, can_be_control=is_llama2c
+        vocabulary(spec.vocab),
+        piece,
+        _segment(spec, piece.text, _counts(trust)),
+        spec.unknown,
+        can_be_control=is_llama2c,
     )
 
 
-def _segment(spec: Spec, text: bytes) -> list[Segment]:
+def _counts(trust: Trust | None) -> Counts | None:
+    """Returns the function that reports whether a user-defined piece counts."""
+    return None if trust is None else trust.counts
+
+
+def _segment(spec: Spec, text: bytes, counts: Counts | None) -> list[Segment]:
     """Returns the segments that the model splits one piece into."""
     vocab = vocabulary(spec.vocab)
     if isinstance(spec.model, Bpe):
-        return _segment_by_bpe(spec, spec.model, text)
+        return _segment_by_bpe(spec, spec.model, text, counts)
     if isinstance(spec.model, Longest):
         return longest.segment(vocab, text)
     if isinstance(spec.model, Unigram):
-        return unigram.segment(vocab, text, spec.sentencepiece_version)
+        return unigram.segment(vocab, text, spec.sentencepiece_version, counts)
     if isinstance(spec.model, Char):
-        return char.segment(vocab, text, spec.sentencepiece_version)
+        return char.segment(vocab, text, spec.sentencepiece_version, counts)
     if isinstance(spec.model, Word):
         return word.segment(vocab, text, spec.sentencepiece_version)
     raise SpecError(f"the twins have no model {spec.model!r:.100}")
 
 
-def _segment_by_bpe(spec: Spec, model: Bpe, text: bytes) -> list[Segment]:
+def _segment_by_bpe(spec: Spec, model: Bpe, text: bytes, counts: Counts | None) -> list[Segment]:
     """Returns the segments of one piece by BPE; a whole piece that is an entry can take precedence."""
     vocab = vocabulary(spec.vocab)
     if model.whole_piece_first and text in vocab.normal_ids:
@@ -113,4 +160,4 @@ def _segment_by_bpe(spec: Spec, model: Bpe, text: bytes) -> list[Segment]:
         return bpe.merge_by_rank(vocab, text)
     if model.symbols == "groups":
         return llama2c.segment(vocab, text, any(isinstance(step, PrefixSpace) for step in spec.normalize))
-    return bpe.merge_by_score(vocab, text, spec.sentencepiece_version)
+    return bpe.merge_by_score(vocab, text, spec.sentencepiece_version, counts)

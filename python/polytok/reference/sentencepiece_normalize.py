@@ -10,17 +10,20 @@ from collections.abc import Collection, Iterator
 
 from polytok.reference.charsmap import Charsmap
 from polytok.reference.stages import Aligned
-from polytok.reference.utf8 import char_end, decode_strict, longest_match
+from polytok.reference.utf8 import Counts, char_end, decode_strict, longest_match
 from polytok.space_mark import SPACE_MARK_BYTES
 from polytok.spec import SentencePieceNormalize
 
 INVALID = "\ufffd".encode()
 
 
-def normalize(step: SentencePieceNormalize, text: bytes, user_defined: Collection[bytes] = ()) -> Aligned:
-    """Returns the normalized text. User-defined symbols skip the charsmap, but spaces in them are marked."""
+def normalize(
+    step: SentencePieceNormalize, text: bytes, user_defined: Collection[bytes] = (), counts: Counts | None = None
+) -> Aligned:
+    """Returns the normalized text. User-defined symbols skip the charsmap, but spaces in them are marked. ``counts``
+    reports whether the symbol from one offset to another counts."""
     space = SPACE_MARK_BYTES if step.escape_whitespaces else b" "
-    outputs = list(replace_all(step.charsmap, text, user_defined))
+    outputs = list(replace_all(step.charsmap, text, user_defined, counts))
     if step.remove_extra_whitespaces:
         # The leading spaces end at the first output that is not exactly one space, even if that output is empty.
         while outputs and outputs[0][0] == b" ":
@@ -52,13 +55,15 @@ def normalize(step: SentencePieceNormalize, text: bytes, user_defined: Collectio
     return Aligned(bytes(out), [*origin, end])
 
 
-def replace_all(charsmap: bytes, text: bytes, user_defined: Collection[bytes]) -> Iterator[tuple[bytes, int]]:
+def replace_all(
+    charsmap: bytes, text: bytes, user_defined: Collection[bytes], counts: Counts | None = None
+) -> Iterator[tuple[bytes, int]]:
     """Yields the replacement of each part of the text, and the part's start."""
     character_map = Charsmap(charsmap) if charsmap else None
     max_length = max(map(len, user_defined), default=0)
     position = 0
     while position < len(text):
-        symbol_end = longest_match(text, position, user_defined, max_length)
+        symbol_end = longest_match(text, position, user_defined, max_length, counts)
         replacement = character_map.longest_match(text, position) if character_map and not symbol_end else None
         if symbol_end:
             piece, end = text[position:symbol_end], symbol_end

@@ -12,13 +12,14 @@ matches neither release.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ctypes import c_float
 from functools import lru_cache
 from sys import float_info
 
+from polytok.guard import marks_nothing
 from polytok.reference.stages import Segment
-from polytok.reference.utf8 import char_end
+from polytok.reference.utf8 import Counts, char_end, units
 from polytok.reference.vocabulary import Vocabulary
 from polytok.spec import Kind, SentencePieceVersion
 
@@ -100,8 +101,16 @@ def score_extremes(vocab: Vocabulary) -> tuple[float, float]:
     return min([FLOAT32_MAX, *normal]), max([FLOAT32_MIN_POSITIVE, *normal])
 
 
-def segment(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -> list[Segment]:
-    """Returns the best segmentation of the normalized text."""
+def segment(vocab: Vocabulary, text: bytes, line: SentencePieceVersion, counts: Counts | None = None) -> list[Segment]:
+    """Returns the best segmentation of the normalized text.
+
+    With ``counts``, only user-defined symbols count for which it returns True, and those that a search from left to
+    right finds are always taken. Without it, symbols compete with other pieces by their high scores.
+    """
+    marks = {
+        piece for piece in vocab.user_defined if counts and not marks_nothing(piece.decode(errors="replace"), False)
+    }
+    symbols = [(start, end) for start, end, _ in units(text, vocab.user_defined, counts) if text[start:end] in marks]
     scores = CandidateScores(vocab, line)
     best_paths = BestPaths(len(text))
     at = 0
@@ -112,12 +121,19 @@ def segment(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -> list[
         next_char = char_end(text, at)
         char_is_covered = False
         for end, id in entries_at(vocab, text, at):
+            if marks and not fits(at, end, text[at:end] in marks, symbols):
+                continue
             best_paths.offer(at, end, id, scores.sum(id, end - at, sum_here))
             char_is_covered |= end == next_char
         if not char_is_covered:
             best_paths.offer(at, next_char, None, scores.unknown(sum_here))
         at = next_char
     return best_paths.path()
+
+
+def fits(start: int, end: int, is_symbol: bool, symbols: Collection[tuple[int, int]]) -> bool:
+    """Reports whether an entry is one of the symbols that are taken, or another entry that does not overlap them."""
+    return (start, end) in symbols or not (is_symbol or any(a < end and start < b for a, b in symbols))
 
 
 def entries_at(vocab: Vocabulary, text: bytes, at: int) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,10 @@ llama2.c has a fourth definition, in `llama2c`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import TypeAlias
+
+Counts: TypeAlias = Callable[[int, int], bool]
 
 LEAD_LENGTH = (1,) * 12 + (2, 2, 3, 4)
 """The number of bytes of a character, by the high nibble of its first byte."""
@@ -39,16 +42,22 @@ def decode_strict(text: bytes, at: int) -> tuple[str | None, int]:
         return None, at + 1
 
 
-def longest_match(text: bytes, at: int, entries: Collection[bytes], max_length: int) -> int | None:
-    """Returns the end of the longest entry (of up to ``max_length`` bytes) that starts at ``at``, or None."""
+def longest_match(
+    text: bytes, at: int, entries: Collection[bytes], max_length: int, counts: Counts | None = None
+) -> int | None:
+    """Returns the end of the longest entry (of up to ``max_length`` bytes) that starts at ``at``, or None. ``counts``
+    reports whether the entry from one offset to another counts."""
     for end in range(min(at + max_length, len(text)), at, -1):
-        if text[at:end] in entries:
+        if text[at:end] in entries and (counts is None or counts(at, end)):
             return end
     return None
 
 
-def units(text: bytes, user_defined: Collection[bytes]) -> Iterator[tuple[int, int, bool]]:
+def units(
+    text: bytes, user_defined: Collection[bytes], counts: Counts | None = None
+) -> Iterator[tuple[int, int, bool]]:
     """Yields the units of a text as ``(start, end, is_symbol)``: the longest user-defined symbols, else characters.
+    ``counts`` reports whether the symbol from one offset to another counts.
 
     >>> list(units(b"xaby", {b"ab"}))
     [(0, 1, False), (1, 3, True), (3, 4, False)]
@@ -56,7 +65,7 @@ def units(text: bytes, user_defined: Collection[bytes]) -> Iterator[tuple[int, i
     max_length = max(map(len, user_defined), default=0)
     at = 0
     while at < len(text):
-        symbol_end = longest_match(text, at, user_defined, max_length)
+        symbol_end = longest_match(text, at, user_defined, max_length, counts)
         end = symbol_end or char_end(text, at)
         yield at, end, symbol_end is not None
         at = end

@@ -23,7 +23,7 @@ pub(super) struct SpecialFinder {
     /// The texts that are searched for, in the order of the tokens.
     pub texts: Vec<Vec<u8>>,
     edges: Lazy<TokenEdges>,
-    matching: Matching,
+    pub matching: Matching,
 }
 
 impl SpecialFinder {
@@ -58,7 +58,7 @@ impl SpecialFinder {
     /// Calls `part` for every part of the text, from left to right.
     pub fn split(&self, text: &[u8], part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
         match self.matching {
-            Matching::LongestFirst => self.partition(text, part),
+            Matching::LongestFirst => self.partition(text, |_, _, _| true, part),
             Matching::Longest | Matching::Listed => self.split_leftmost(text, &mut WhiteSpaceScanner::new(text), part),
         }
     }

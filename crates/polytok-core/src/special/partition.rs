@@ -15,14 +15,20 @@ use crate::error::Result;
 use crate::spec::SpecialToken;
 
 impl SpecialFinder {
-    /// Calls `part` for every part of the text that is not empty, from left to right.
-    pub(super) fn partition(&self, text: &[u8], mut part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
+    /// Calls `part` for every part of the text that is not empty, from left to right. A token from one offset to another
+    /// counts only if `is_found` returns true.
+    pub(super) fn partition(
+        &self,
+        text: &[u8],
+        is_found: impl Fn(&SpecialToken, usize, usize) -> bool,
+        mut part: impl FnMut(TextPart) -> Result<()>,
+    ) -> Result<()> {
         let mut parts = vec![TextPart::Text(0, text.len())];
         for token in self.occurring_tokens(text) {
             let mut split = Vec::new();
             for part in parts {
                 match part {
-                    TextPart::Text(start, end) => split_at(token, text, (start, end), &mut split),
+                    TextPart::Text(start, end) => split_at(token, text, (start, end), &is_found, &mut split),
                     special => split.push(special),
                 }
             }
@@ -62,11 +68,21 @@ fn is_space(byte: &u8) -> bool {
 }
 
 /// Splits the text from `start` to `end` at a token.
-fn split_at(token: &SpecialToken, text: &[u8], (start, end): (usize, usize), parts: &mut Vec<TextPart>) {
+fn split_at(
+    token: &SpecialToken,
+    text: &[u8],
+    (start, end): (usize, usize),
+    is_found: &impl Fn(&SpecialToken, usize, usize) -> bool,
+    parts: &mut Vec<TextPart>,
+) {
     let finder = memmem::Finder::new(&token.text);
-    let mut at = start;
-    while let Some(distance) = finder.find(&text[at..end]) {
-        let (token_start, token_end) = (at + distance, at + distance + token.text.len());
+    let (mut from, mut at) = (start, start);
+    while let Some(distance) = finder.find(&text[from..end]) {
+        let (token_start, token_end) = (from + distance, from + distance + token.text.len());
+        if !is_found(token, token_start, token_end) {
+            from = token_start + 1;
+            continue;
+        }
         let spaces_before =
             text[at..token_start].iter().rev().take_while(|byte| token.lstrip && is_space(byte)).count();
         let spaces_after = text[token_end..end].iter().take_while(|byte| token.rstrip && is_space(byte)).count();
@@ -75,6 +91,7 @@ fn split_at(token: &SpecialToken, text: &[u8], (start, end): (usize, usize), par
             TextPart::Special(token.id, token_start, token_end),
         ]);
         at = token_end + spaces_after;
+        from = at;
     }
     parts.push(TextPart::Text(at, end));
 }
