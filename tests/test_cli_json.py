@@ -20,6 +20,7 @@ ARGUMENTS = {
     "decode": "decode --json ids.txt",
     "truncate": "truncate --json --max-tokens 1 text.txt",
     "chunk": "chunk --json --max-tokens 2 text.txt",
+    "chat": "chat chat.json --template chat.jinja --json",
     "info": "info --json",
     "info --names": "info --names --json",
     "vocab": "vocab --json --ids 97",
@@ -52,6 +53,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("json")
     (folder / "text.txt").write_text("one\ntwo words\n")
     (folder / "ids.txt").write_text("97 98")
+    (folder / "chat.json").write_text('[{"role": "user", "content": "Hi"}]')
+    (folder / "chat.jinja").write_text("{{ messages[0].content }}")
     rows = [f"{number + 1} {bytes([number])!r} 1\n" for number in range(256)]
     (folder / "rwkv.txt").write_text("".join([*rows, "257 'cd' 2\n"]))
     return folder

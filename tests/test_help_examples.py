@@ -61,6 +61,10 @@ def write_texts(folder: Path) -> None:
     (folder / "unwanted.txt").write_text("the\n")
     (folder / "mine.txt").write_text("polytok polytok\n")
     (folder / "list.txt").write_text("book.txt\n")
+    (folder / "chat_template.jinja").write_text("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}")
+    conversation = json.dumps([{"role": "user", "content": "Hi"}])
+    for name in ("messages.json", "conversations.jsonl"):
+        (folder / name).write_text(f"{conversation}\n" * (1 + name.endswith("l")))
     for name in ("corpus", "data/one", "prompts", "part1"):
         (folder / name).mkdir(parents=True)
     for name in ("data/one/a.txt", "prompts/a.txt"):

@@ -48,6 +48,8 @@ OTHER_NAMES = {"texts": "text", "id": "an id", "column": "the column", "ids": "i
 def parameters(function: Any) -> Iterator[str]:
     """Yields the names of all parameters and keywords."""
     for name, parameter in inspect.signature(function).parameters.items():
+        if name == "variables":  # those of a chat template can have any value
+            continue
         if parameter.kind is parameter.VAR_KEYWORD:
             yield from KEYWORDS[re.findall(r"\w+", str(parameter.annotation))[-1]].__annotations__
             yield from InputKeywords.__annotations__ if name == "options" else ()
@@ -80,7 +82,8 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         tokenizer.incremental(),
     )
     parts = polytok.Parts([("a", True)])
-    values = [tokenizer, *streams, tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding, parts]
+    chat = tokenizer.encode_chat([{"role": "user", "content": "a"}], template="{{ messages[0].content }}")
+    values = [tokenizer, *streams, tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding, parts, chat]
     return {
         **{type(value).__name__: value for value in (*values, dataset.packed(2, pad=0))},
         **{
@@ -92,6 +95,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "pieces": ["a"],
             "piece": "a",
             "prefix": "a",
+            "messages": [{"role": "user", "content": "a"}],
         },
         **{"ids": [97], "id": 97, "batch": [[97]], "indices": [0], "state": mixture.state_dict()},
         **dict.fromkeys(

@@ -10,6 +10,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # replaces typing.TYPE_CHECKING, because importing typing is slower than this whole module
 if TYPE_CHECKING:
+    from . import chat as chat
     from . import compat as compat
     from . import conversion as conversion
     from . import convert as convert
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from . import reference as reference
     from . import spec as spec
     from . import training as training
+    from .chat import ChatEncoding
     from .editing.edit import Edit, edit
     from .encoding import Encoding
     from .errors import (
         ArgumentError,
+        ChatTemplateError,
         EncodeError,
         FetchError,
         FileError,
@@ -65,6 +68,8 @@ __all__ = [
     "Batch",
     "ByteDecoder",
     "Change",
+    "ChatEncoding",
+    "ChatTemplateError",
     "Counts",
     "Decoded",
     "Edit",
@@ -114,11 +119,12 @@ __all__ = [
 # Lists the public names of each module. A module is imported when a program first uses one of its names. Therefore
 # `import polytok` takes almost no time, and numpy and protobuf are imported only if needed.
 _PUBLIC_NAMES_OF_MODULE = {
+    "chat": ("ChatEncoding",),
     "editing": ("Edit", "edit"),
     "encoding": ("Encoding",),
     "errors": (
-        *("ArgumentError", "EncodeError", "FetchError", "FileError", "FormatError", "LossError", "PieceError"),
-        *("PolytokError", "SpecError", "SpecialTokenError", "TokenIdError"),
+        *("ArgumentError", "ChatTemplateError", "EncodeError", "FetchError", "FileError", "FormatError"),
+        *("LossError", "PieceError", "PolytokError", "SpecError", "SpecialTokenError", "TokenIdError"),
     ),
     "healing": ("Healed",),
     "id_counts": ("count_ids",),
@@ -140,8 +146,8 @@ _PUBLIC_NAMES_OF_MODULE = {
 }
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}
 _PUBLIC_MODULES = (
-    *("compat", "conversion", "convert", "corpus", "data", "divergence", "doctor", "editing", "errors", "formats"),
-    *("lists", "reach", "reference", "spec", "training"),
+    *("chat", "compat", "conversion", "convert", "corpus", "data", "divergence", "doctor", "editing", "errors"),
+    *("formats", "lists", "reach", "reference", "spec", "training"),
 )
 
 if not TYPE_CHECKING:

@@ -61,3 +61,7 @@ class FileError(PolytokError, OSError):
 
 class FetchError(FileError):
     """A file cannot be fetched, or its content is not the expected content."""
+
+
+class ChatTemplateError(PolytokError, ValueError):
+    """A chat template cannot be compiled, refuses a conversation, or does too much."""

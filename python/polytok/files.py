@@ -55,6 +55,14 @@ class Siblings(Mapping[str, bytes]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def names_in(self, folder: str) -> list[str]:
+        """Returns the names of the files in a folder of this folder, such as ``"folder/name"``."""
+        try:
+            names = os.listdir(os.path.join(self._folder, folder))
+        except OSError:
+            return []
+        return [name for name in (f"{folder}/{name}" for name in sorted(names)) if name in self]
+
 
 def system_path(path: str | os.PathLike[str], action: str) -> str:
     """Returns a path that the system can look up, whether or not the file exists.

@@ -21,6 +21,7 @@ OWN_NAMES = {
     **dict.fromkeys(("from_file", "from_pretrained", "from_buffer", "from_str"), "polytok.load"),
     **dict.fromkeys(("add_tokens", "add_special_tokens"), "polytok.edit"),
     "all_special_tokens": "special_tokens",
+    "apply_chat_template": "encode_chat",
     "batch_decode": "decode_batch",
     "batch_encode_plus": "encodings",
     "convert_ids_to_tokens": "ids_to_pieces",

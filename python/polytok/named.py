@@ -29,6 +29,7 @@ from .spec import SentencePieceVersion, Spec
 HUB_FILES = (
     *(*WHOLE_TOKENIZER_FILES, *VOCAB_AND_MERGES_FILES, "*.tiktoken"),
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"),
+    *("chat_template.jinja", "chat_template.json", "additional_chat_templates/*.jinja"),
 )
 """The names of the files to fetch from a repository: only tokenizer files, no weights."""
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .canonical import CanonicalTest
+    from .chat import ChatEncoding, ChatTemplates, Limits, SpecialInMessages
     from .cutting import TokenLimit
     from .encoding import Encoder, Encoding, Words
     from .healing import Healed
@@ -72,6 +73,7 @@ class Tokenizer:
     __slots__ = (
         "__weakref__",
         "_canonical_test",
+        "_chat",
         "_core",
         "_encoder",
         "_file",
@@ -102,6 +104,7 @@ class Tokenizer:
         self._canonical_test: CanonicalTest | None = None
         self._encoder: Encoder | None = None
         self._token_bytes: TokenBytes | None = None
+        self._chat: ChatTemplates | None = None
         self._resolve_options = OptionResolver(core).resolve
         core.set_guard(partial(_compile_guard, outline if file is None else file))
 
@@ -601,6 +604,99 @@ class Tokenizer:
         from .restriction import restrict
 
         return Tokenizer(restrict(self.spec, checks.texts("pieces", pieces, "pieces")))
+
+    # Conversations
+
+    @property
+    def chat_template(self) -> str | None:
+        """The chat template of the tokenizer's files, as text; None without one. See `chat_templates`."""
+        return self._get_chat().templates.get("default")
+
+    @property
+    def chat_templates(self) -> dict[str, str]:
+        """All chat templates of the tokenizer's files by name; a template without a name is "default".
+
+        They come from the files ``chat_template.jinja`` and ``additional_chat_templates/*.jinja``, from the field
+        ``chat_template`` of ``tokenizer_config.json``, or from a GGUF file's ``tokenizer.chat_template``.
+        """
+        return dict(self._get_chat().templates)
+
+    def render_chat(
+        self,
+        messages: Iterable[Any],
+        *,
+        template: str | None = None,
+        tools: Iterable[Any] | None = None,
+        documents: Iterable[Any] | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        limits: Limits | None = None,
+        **variables: Any,
+    ) -> Parts:
+        """Renders a conversation with a chat template, and returns its text in parts: what the template wrote is
+        trusted, what comes from messages, tools, documents and variables is not.
+
+        The text equals that of ``apply_chat_template(tokenize=False)`` in transformers 5.23. ``messages`` are dicts
+        with a ``role`` and a ``content``. ``template`` is the text of a template or the name of one in
+        `chat_templates`; by default "tool_use" if there are tools, else "default". ``tools`` are JSON schemas,
+        ``documents`` dicts with a title and a text. ``add_generation_prompt`` ends the text with the start of a reply;
+        ``continue_final_message`` ends it inside the final message, in its ``content`` or the field that is named.
+        ``variables`` are more values for the template. ``limits`` stops templates that do too much.
+
+        Needs the package jinja2 (``pip install 'polytok[chat]'``). Raises `ChatTemplateError` if the template refuses
+        the conversation or fails.
+
+        >>> import polytok
+        >>> template = "{% for message in messages %}<|{{ message.role }}|>{{ message.content }}{% endfor %}"
+        >>> list(polytok.load("default").render_chat([{"role": "user", "content": "Hi"}], template=template))
+        [('<|user|>', True), ('Hi', False)]
+        """
+        options = {
+            "tools": tools,
+            "documents": documents,
+            "add_generation_prompt": add_generation_prompt,
+            "continue_final_message": continue_final_message,
+            "limits": limits,
+            "variables": variables,
+        }
+        return self._get_chat().render(messages, template, options)
+
+    def encode_chat(
+        self,
+        messages: Iterable[Any],
+        *,
+        special_in_messages: SpecialInMessages = "text",
+        template: str | None = None,
+        tools: Iterable[Any] | None = None,
+        documents: Iterable[Any] | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        limits: Limits | None = None,
+        **variables: Any,
+    ) -> ChatEncoding:
+        """Renders a conversation like `render_chat`, and encodes it to a `ChatEncoding`.
+
+        A special token becomes one id if the template wrote all of its characters. ``special_in_messages`` determines
+        what happens to special tokens in any other text: "text" encodes them as plain text, "error" raises
+        `SpecialTokenError`, and "allow" encodes them like the template's own, as transformers does. For conversations
+        without such texts, all three return the same ids. See docs/chat.md.
+
+        >>> import polytok
+        >>> template = "{% for message in messages %}{{ message.content }}<|endoftext|>{% endfor %}"
+        >>> messages = [{"role": "user", "content": "a<|endoftext|>"}]
+        >>> encoding = polytok.load("default").encode_chat(messages, template=template)
+        >>> encoding.ids.count(32767), encoding.message_ids.tolist()[::len(encoding) - 1]
+        (1, [0, -1])
+        """
+        options = {
+            "tools": tools,
+            "documents": documents,
+            "add_generation_prompt": add_generation_prompt,
+            "continue_final_message": continue_final_message,
+            "limits": limits,
+            "variables": variables,
+        }
+        return self._get_chat().encode(messages, template, options, special_in_messages, self.spans)
 
     # Decoding
 
@@ -1109,6 +1205,13 @@ class Tokenizer:
 
             self._encoder = Encoder(self.spec, self._core)
         return self._encoder
+
+    def _get_chat(self) -> ChatTemplates:
+        if self._chat is None:
+            from .chat import ChatTemplates  # only a part of all programs needs chat templates
+
+            self._chat = ChatTemplates(self.spec)
+        return self._chat
 
 
 def _compile_guard(source: Spec | NativeFile) -> _core.Tokenizer | None:

@@ -24,6 +24,7 @@ from .. import __version__
 from ..errors import FileError, LossError, PolytokError, SpecialTokenError
 from ..keywords import mark_engine_keywords, marked_message, marked_reason
 from . import (
+    chat,
     chunk,
     convert,
     corpus,
@@ -47,7 +48,7 @@ from .wording import flags_of, with_flags
 _INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
 _CLOSED_PIPE_EXIT_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
 _VERB_MODULES = (
-    *(encode, decode, count, truncate, chunk, info, vocab, convert, edit, doctor, tokenize, train, count_words),
+    *(encode, decode, count, truncate, chunk, chat, info, vocab, convert, edit, doctor, tokenize, train, count_words),
     corpus,
 )
 _EXAMPLES_HELP = """\
@@ -57,6 +58,7 @@ examples:
   polytok decode book.npy -m llama.model   the text of the ids
   polytok count *.txt                      the numbers of bytes, characters and tokens
   polytok truncate book.txt --max-tokens 512   the start of a text
+  polytok chat messages.json --template chat_template.jinja   the text of a conversation, and who wrote what
   polytok info -m llama.model              everything that the file holds
   polytok vocab --contains ing             the entries that contain "ing"
   polytok convert llama.model tokenizer.json   write another format, and list the losses

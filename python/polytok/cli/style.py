@@ -53,6 +53,16 @@ def color_pieces(pieces: Iterable[tuple[bytes, bool]]) -> str:
     return "".join(parts)
 
 
+def origin_color(origin: int) -> str:
+    """Returns the colour of a text in a chat: that of special pieces for the template's own (-1), and for messages and
+    other inputs one of two alternating colours.
+
+    >>> origin_color(-1) == origin_color(0), origin_color(0) == origin_color(2)
+    (False, True)
+    """
+    return _SPECIAL_COLOR if origin == -1 else _PIECE_COLORS[origin % 2]
+
+
 def piece_to_json(piece: bytes) -> str | list[int]:
     """Returns a piece as a JSON value: a string, or a list of bytes if the piece is not UTF-8."""
     try:

@@ -14,6 +14,7 @@ from typing import Any
 from ..checks import one_of
 from ..errors import ArgumentError, FormatError
 from ..keywords import keyword, marked_message
+from ..records import replace
 from ..spec import SentencePieceVersion, Spec
 from . import other_files, ptok
 from .base import Format, Pattern, ReadOptions, SpecialTokens, Written
@@ -86,6 +87,19 @@ def _possible_formats(data: bytes) -> list[Format]:
     return [_module(name) for name, bytes in _FIRST_BYTES.items() if bytes is None or first_byte in bytes]
 
 
+def _with_chat_templates(spec: Spec, siblings: Mapping[str, bytes]) -> Spec:
+    """Adds the chat templates of a folder to the extra data of a tokenizer whose own file cannot hold them."""
+    if spec.origin.format not in _FORMATS_WITHOUT_TEMPLATES or "tokenizer_config.json" not in siblings:
+        return spec
+    from .huggingface.config import chat_settings  # importing it takes longer than reading many files
+
+    settings = chat_settings(siblings)
+    return replace(spec, extra={**spec.extra, "chat": settings}) if settings else spec
+
+
+_FORMATS_WITHOUT_TEMPLATES = ("sentencepiece", "tiktoken", "tekken")
+
+
 def read(
     data: bytes,
     *,
@@ -124,7 +138,7 @@ def read(
         if getattr(options, option) is not None and option not in file_format.options:
             raise ArgumentError(f"{keyword(f'{option}=')} has no effect on a {file_format.name} file; leave it out")
     try:
-        return file_format.read(data, options)
+        return _with_chat_templates(file_format.read(data, options), options.siblings)
     except FormatError as error:
         message = marked_message(error)
         raise FormatError(f"{file_format.name}: {message}{other_files.advice(message)}") from error

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import FormatError
+from ...files import Siblings
 from ...records import replace
 from ...spec import Spec, SpecialToken, Template
 from ..base import is_utf8, parse_sibling
@@ -20,6 +21,8 @@ from . import added_tokens
 from .fields import Fields, Json, shorten
 
 CONFIG_FILE, TEMPLATE_FILE = "tokenizer_config.json", "chat_template.jinja"
+TEMPLATE_FOLDER = "additional_chat_templates"
+_PROCESSOR_TEMPLATE_FILE = "chat_template.json"
 MAP_FILE = "special_tokens_map.json"
 ROLES = ("bos", "eos", "unk", "pad")
 _OTHER_ROLES = ("sep", "cls", "mask")
@@ -36,9 +39,36 @@ _CLASSES_WITH_BOS_TEMPLATE = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaToke
 def parse(siblings: Mapping[str, bytes]) -> dict[str, Json]:
     """Returns the configuration; empty if the folder has none."""
     config = {**parse_sibling(siblings, MAP_FILE), **parse_sibling(siblings, CONFIG_FILE)}
-    if TEMPLATE_FILE in siblings:
-        config.setdefault("chat_template", siblings[TEMPLATE_FILE].decode(errors="replace"))
+    if templates := _template_files(siblings):
+        config["chat_template"] = templates
+    elif "chat_template" not in config and (template := parse_sibling(siblings, _PROCESSOR_TEMPLATE_FILE)):
+        config["chat_template"] = template.get("chat_template")
     return config
+
+
+def chat_settings(siblings: Mapping[str, bytes]) -> dict[str, Json]:
+    """Returns the chat templates of a folder, with the special tokens that they use; empty without templates, and for
+    a configuration that cannot be read."""
+    try:
+        config = parse(siblings)
+    except FormatError:
+        return {}
+    keys = ("chat_template", *(f"{role}_token" for role in (*ROLES, *_OTHER_ROLES)))
+    return {key: config[key] for key in keys if key in config} if config.get("chat_template") else {}
+
+
+def _template_files(siblings: Mapping[str, bytes]) -> Json:
+    """Returns the chat templates in files of their own, which replace those of the configuration: a text, or a list of
+    objects with a name and a template. None without such files."""
+    contents = {"default": siblings[TEMPLATE_FILE]} if TEMPLATE_FILE in siblings else {}
+    names = siblings.names_in(TEMPLATE_FOLDER) if isinstance(siblings, Siblings) else sorted(siblings)
+    for path in names:
+        if path.startswith(f"{TEMPLATE_FOLDER}/") and path.endswith(".jinja"):
+            contents[path[len(TEMPLATE_FOLDER) + 1 : -len(".jinja")]] = siblings[path]
+    templates = {name: content.decode(errors="replace") for name, content in contents.items()}
+    if templates.keys() <= {"default"}:
+        return templates.get("default")
+    return [{"name": name, "template": template} for name, template in templates.items()]
 
 
 def is_settings(value: Json) -> bool:

@@ -1,0 +1,107 @@
+"""Counts what a template does, and stops one that does too much. No signals, no threads: every loop, call and text
+that grows adds to a counter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from ..checks import shown
+from ..errors import ArgumentError, ChatTemplateError
+from ..keywords import keyword
+from ..records import dataclass
+
+_MAX_NUMBER_BITS = 4096
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a chat template can do before rendering is stopped with a `ChatTemplateError`.
+
+    ``steps`` limits the work: an iteration of a loop is one step, a call is 16, and a filter has a step for each item
+    that it reads. ``characters`` limits the texts that the template builds, each intermediate text included. Both grow
+    by 16 for each character of the conversation, so a long conversation does not need higher limits.
+
+    >>> from polytok.chat import Limits
+    >>> Limits(steps=1000)
+    Limits(steps=1000, characters=10000000)
+    """
+
+    steps: int = 10_000_000
+    characters: int = 10_000_000
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "characters"):
+            value: Any = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is not a positive whole number")
+
+
+class Budget:
+    """What is left of the limits while one template is rendered."""
+
+    __slots__ = ("characters", "limits", "steps")
+
+    def __init__(self, limits: Limits, input_characters: int) -> None:
+        self.limits = limits
+        self.steps = limits.steps + 16 * input_characters
+        self.characters = limits.characters + 16 * input_characters
+
+
+_BUDGET: ContextVar[Budget] = ContextVar("polytok_chat_budget")
+
+
+@contextmanager
+def spending(limits: Limits, input_characters: int = 0) -> Iterator[Budget]:
+    """Sets the budget of everything that this thread renders within the block."""
+    budget = Budget(limits, input_characters)
+    token = _BUDGET.set(budget)
+    try:
+        yield budget
+    finally:
+        _BUDGET.reset(token)
+
+
+def step() -> bool:
+    """Counts one iteration of a loop. Returns True, so that it can stand in a condition."""
+    spend_steps(1)
+    return True
+
+
+def spend_steps(count: int) -> None:
+    """Counts steps of the template."""
+    budget = _BUDGET.get(None)
+    if budget is not None:
+        budget.steps -= count
+        if budget.steps < 0:
+            raise ChatTemplateError(
+                f"the chat template takes more than {budget.limits.steps} steps; if it is not at fault, pass "
+                "limits=polytok.chat.Limits(steps=...)"
+            )
+
+
+def weigh(value: Any) -> Any:
+    """Counts the work of comparing a value, and returns the value."""
+    if isinstance(value, (str, list, tuple)):
+        spend_steps(len(value) // 64)
+    return value
+
+
+def spend_characters(count: int) -> None:
+    """Counts characters of a text before the text is built."""
+    budget = _BUDGET.get(None)
+    if budget is not None:
+        budget.characters -= count
+        if budget.characters < 0:
+            raise ChatTemplateError(
+                f"the chat template builds more than {budget.limits.characters} characters; if it is not at fault, "
+                "pass limits=polytok.chat.Limits(characters=...)"
+            )
+
+
+def check_number(bits: int) -> None:
+    """Refuses an operation whose result is a number of more than 4096 bits."""
+    if bits > _MAX_NUMBER_BITS:
+        raise ChatTemplateError(f"the chat template computes a number of more than {_MAX_NUMBER_BITS} bits")

@@ -1,0 +1,275 @@
+"""The sandbox that runs chat templates: jinja's ImmutableSandboxedEnvironment with what transformers 5.23 adds to it,
+whose texts keep their origins and whose work is counted.
+
+A template is a program of the model's author. The sandbox refuses attributes that begin with an underscore, changes of
+lists and dicts, and the loading of other templates; `polytok.chat.budget` stops programs that do too much.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import lru_cache, update_wrapper
+from typing import Any
+
+import jinja2
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame, operators
+from jinja2.exceptions import SecurityError, TemplateError
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
+from jinja2.runtime import Context, Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import Namespace
+
+from .budget import Limits, check_number, spend_characters, spend_steps, spending, step, weigh
+from .filters import all_filters
+from .formatting import OriginFormatter
+from .origin import Text, generated, is_from_template, joined, literal
+
+_COMPILE_LIMITS = Limits(steps=1_000_000, characters=10_000_000)
+_STEPS_OF_CALL = 16
+_DICT_ATTRIBUTES = frozenset(dir(dict))
+_STEP, _WEIGH, _LITERAL = "polytok_step", "polytok_weigh", "polytok_text_"
+
+
+@lru_cache(maxsize=64)
+def compiled(source: str) -> jinja2.Template:
+    """Compiles a template. Raises the errors of jinja."""
+    with spending(_COMPILE_LIMITS):
+        return _ENVIRONMENT.from_string(source)
+
+
+class OriginCodeGenerator(CodeGenerator):
+    """Generates code in which the texts of the template are `Text`, and in which each iteration is counted."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self.literals: dict[str, str] = {}
+
+    def constants(self) -> str:
+        """Returns the code that defines the names in the generated code, which is run before any template is."""
+        rows = [f"{name} = environment.literal({content!r})" for content, name in self.literals.items()]
+        return "\n".join(("", f"{_STEP} = environment.step", f"{_WEIGH} = environment.weigh", *rows, ""))
+
+    def _constant(self, value: Any) -> str:
+        """Returns the code of a constant."""
+        if isinstance(value, str):
+            return self.literals.setdefault(str.__str__(value), f"{_LITERAL}{len(self.literals)}")
+        if isinstance(value, (list, tuple, set, frozenset)):
+            items = "".join(f"{self._constant(item)}, " for item in value)
+            return f"[{items}]" if isinstance(value, list) else f"{type(value).__name__}(({items}))"
+        if isinstance(value, dict):
+            return (
+                "{" + ", ".join(f"{self._constant(key)}: {self._constant(item)}" for key, item in value.items()) + "}"
+            )
+        return str(value) if isinstance(value, float) else repr(value)
+
+    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:
+        self.write(self._constant(node.as_const(frame.eval_ctx)))
+
+    def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:
+        self.write(self._constant(node.data))
+
+    def _output_const_repr(self, group: Iterable[Any]) -> str:
+        return self._constant("".join(map(str, group)))
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        self.write("environment.concat_values((")
+        for operand in node.nodes:
+            self.visit(operand, frame)
+            self.write(", ")
+        self.write("))")
+
+    def visit_For(self, node: nodes.For, frame: Frame) -> None:
+        count_iteration = _internal_name(f"{_STEP}()", node.lineno)
+        if node.test is None:
+            node.body = [nodes.ExprStmt(count_iteration, lineno=node.lineno), *node.body]
+        else:
+            node.test = nodes.And(count_iteration, node.test, lineno=node.lineno)
+        super().visit_For(node, frame)
+
+    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
+        """Counts the work of comparing two values that are not constants."""
+        expressions = [node.expr, *(operand.expr for operand in node.ops)]
+        self.write("(")
+        for index, expression in enumerate(expressions):
+            if index:
+                self.write(f" {operators[node.ops[index - 1].op]} ")
+            is_weighed = not any(isinstance(neighbor, nodes.Const) for neighbor in expressions)
+            is_weighed = is_weighed or (index > 0 and node.ops[index - 1].op in ("in", "notin"))
+            self.write(f"{_WEIGH}(" if is_weighed else "")
+            self.visit(expression, frame)
+            self.write(")" if is_weighed else "")
+        self.write(")")
+
+
+def _internal_name(code: str, line: int) -> nodes.InternalName:
+    """Returns an expression that is generated as this code."""
+    node = object.__new__(nodes.InternalName)
+    nodes.Node.__init__(node, code, lineno=line)
+    return node
+
+
+class GenerationTag(Extension):
+    """The block ``{% generation %}``, which marks what the model writes."""
+
+    tags = frozenset(("generation",))  # type: ignore[assignment]
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.CallBlock(self.call_method("mark"), [], [], body).set_lineno(line)
+
+    def mark(self, caller: Macro) -> Text:
+        """Returns the text of the block, marked."""
+        return generated(caller())
+
+
+class ChatEnvironment(ImmutableSandboxedEnvironment):
+    """The environment of all templates."""
+
+    code_generator_class = OriginCodeGenerator
+    intercepted_binops = frozenset(("+", "*", "**", "%"))
+
+    def __init__(self) -> None:
+        super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=[GenerationTag, loopcontrols])
+        self.filters.update(all_filters())
+        self.globals.update(
+            raise_exception=_raise_exception, strftime_now=_strftime_now, dict=_Dict(), namespace=_Namespace
+        )
+        del self.globals["lipsum"]  # random text of any length, which no template of a model needs
+
+    literal = staticmethod(literal)
+    step = staticmethod(step)
+    weigh = staticmethod(weigh)
+    concat = staticmethod(joined)
+
+    @staticmethod
+    def concat_values(values: tuple[Any, ...]) -> Text:
+        """Returns the result of the operator ``~``."""
+        return joined([str(value) for value in values])
+
+    def _generate(
+        self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False
+    ) -> str:
+        generator = OriginCodeGenerator(self, name, filename, None, defer_init, self.optimized)
+        generator.visit(source)
+        return str(generator.stream.getvalue()) + generator.constants()  # type: ignore[attr-defined]
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        # A message is a dict, and most names are keys: looking them up first saves an exception.
+        if type(obj) is dict and attribute in obj and attribute not in _DICT_ATTRIBUTES:
+            return obj[attribute]
+        return super().getattr(Text(obj) if type(obj) is str else obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        return super().getitem(Text(obj) if type(obj) is str else obj, argument)
+
+    def call(__self, __context: Context, __obj: Any, *args: Any, **keywords: Any) -> Any:
+        spend_steps(_STEPS_OF_CALL)
+        owner = getattr(__obj, "__self__", None)
+        if isinstance(owner, str):
+            spend_steps(len(owner) // 64)
+        return super().call(__context, __obj, *args, **keywords)
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        _check_operation(operator, left, right)
+        return super().call_binop(context, operator, Text(left) if type(left) is str else left, right)
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        """Returns ``str.format`` and ``str.format_map`` of the sandbox, which keep origins."""
+        if not isinstance(value, (types.MethodType, types.BuiltinMethodType)):
+            return None
+        text, name = value.__self__, value.__name__
+        if name not in ("format", "format_map") or not isinstance(text, str):
+            return None
+        formatter = OriginFormatter(self)
+
+        def wrapper(*args: Any, **keywords: Any) -> Text:
+            if name == "format_map":
+                if keywords or len(args) != 1:
+                    raise TypeError(f"format_map() takes exactly one argument ({len(args)} given)")
+                return wrapped((), args[0])
+            return wrapped(args, keywords)
+
+        def wrapped(args: tuple[Any, ...], values: Mapping[str, Any]) -> Text:
+            result = formatter.vformat(text, args, values)
+            return text._new(result) if isinstance(text, Text) else result
+
+        return update_wrapper(wrapper, value)
+
+
+def _check_operation(operator: str, left: Any, right: Any) -> None:
+    """Refuses numbers with too many digits, and counts the items of lists that an operator builds."""
+    if operator == "+":
+        if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+            spend_steps(len(left) + len(right))
+    elif operator == "*":
+        for value, count in ((left, right), (right, left)):
+            if isinstance(value, int) and isinstance(count, int):
+                check_number(value.bit_length() + count.bit_length())
+            elif isinstance(value, (list, tuple)) and isinstance(count, int):
+                spend_steps(len(value) * max(count, 0))
+            elif isinstance(value, (str, bytes)) and isinstance(count, int):
+                spend_characters(len(value) * max(count, 0))
+    elif operator == "**" and isinstance(left, int) and isinstance(right, int):
+        check_number(left.bit_length() * abs(right))
+
+
+def _raise_exception(message: Any) -> None:
+    raise TemplateError(message)
+
+
+def _strftime_now(format: str) -> str:
+    text = datetime.now().strftime(str.__str__(format))
+    return literal(text) if is_from_template(format) else Text(text)
+
+
+class _Dict:
+    """The function ``dict`` of templates, without the attributes of the class."""
+
+    def __call__(self, *args: Any, **keywords: Any) -> dict[Any, Any]:
+        return dict(*args, **keywords)
+
+    def fromkeys(self, *args: Any, **keywords: Any) -> dict[Any, Any]:
+        return dict.fromkeys(*args, **keywords)
+
+
+class _Namespace(Namespace):
+    """The function ``namespace`` of templates, which refuses names with an underscore in front."""
+
+    def __init__(*args: Any, **keywords: Any) -> None:
+        self, values = args[0], dict(*args[1:], **keywords)
+        for name in values:
+            _check_name(name)
+        Namespace.__init__(self, values)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        _check_name(name)
+        super().__setitem__(name, value)
+
+
+def _check_name(name: Any) -> None:
+    if isinstance(name, str) and name.startswith("_"):
+        raise SecurityError(f"a namespace has no attribute {name!r}, which begins with an underscore")
+
+
+def line_of(template: jinja2.Template, error: BaseException) -> int | None:
+    """Returns the line of the template in which an error was raised."""
+    lines = [
+        template.get_corresponding_lineno(line)
+        for frame, line in _frames(error.__traceback__)
+        if frame.f_globals.get("debug_info") is not None and frame.f_globals.get("environment") is _ENVIRONMENT
+    ]
+    return lines[-1] if lines else None
+
+
+def _frames(traceback: types.TracebackType | None) -> Iterator[tuple[types.FrameType, int]]:
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+_ENVIRONMENT = ChatEnvironment()
