@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import format_samples as samples
 import polytok
 from parity.vocabularies import all_vocabularies
-from polytok import EncodeError, Kind, Options, Spec, Tokenizer, Vocab
+from polytok import EncodeError, Kind, Options, Parts, Spec, Tokenizer, Vocab
 from polytok.spec import (
     BertNormalize,
     Bpe,
@@ -54,7 +54,7 @@ def wordpiece_spec() -> Spec:
 SMALL = {**samples.SMALL, "unigram": samples.unigram_spec, "wordpiece": wordpiece_spec}
 
 
-def encoded(tokenizer: Tokenizer, text: str | bytes, options: Options | None = None) -> list[int]:
+def encoded(tokenizer: Tokenizer, text: str | bytes | Parts, options: Options | None = None) -> list[int]:
     """Returns the ids of a text; no ids if the vocabulary cannot cover the text."""
     try:
         return tokenizer.encode(text, options=options)
@@ -129,6 +129,35 @@ def bytes_with_entry(tokenizer: Tokenizer) -> set[int]:
     if tokenizer.spec.unknown != "drop":
         return set(range(256))
     return {piece[0] for piece in tokenizer.vocab().pieces if len(piece) == 1}
+
+
+# Encodings of parts are canonical
+
+
+def random_parts(rng: Random, texts: list[str], special_texts: list[str]) -> Parts:
+    """Returns a text in parts: random texts, and special tokens that are trusted or spelled by text from outside."""
+    parts = []
+    for _ in range(rng.randrange(1, 6)):
+        if rng.random() < 0.5:
+            parts.append((rng.choice(texts), False))
+        else:
+            parts.append((rng.choice(special_texts), rng.random() < 0.5))
+    return Parts(parts)
+
+
+@needs_data
+@pytest.mark.parametrize("name", NAMES)
+def test_encodings_of_parts(name: str) -> None:
+    vocabulary = all_vocabularies()[name]
+    tokenizer = vocabulary.load()
+    known_bytes, unknown_id = bytes_with_entry(tokenizer), tokenizer.unk_id
+    texts = [text.decode() for text in generate_texts(5, TEXTS, vocabulary.pieces())]
+    special_texts = [text for text, id in tokenizer.special_tokens.items() if id != unknown_id] or ["<|end|>"]
+    rng = Random(6)
+    for _ in range(2 * TEXTS):
+        parts = random_parts(rng, texts, special_texts)
+        if known_bytes.issuperset(parts.text.encode()):
+            assert tokenizer.first_noncanonical(encoded(tokenizer, parts)) is None, parts
 
 
 # Other segmentations are not canonical

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from . import _core
 from .errors import PolytokError
+from .parts import Parts
 from .preimages import Preimages
 from .spec import Insert, Kind, Metaspace, Slot, Spec
 
@@ -130,14 +131,30 @@ class CanonicalTest:
         return last_difference
 
     def _difference_of_encoding(self, text: bytes, section: _Section) -> int | None:
-        if not self._depends_on_neighbours(section):
-            return _difference(self._core.encode(text), section.ids)
-        before, after = section.before[-1:], section.after[:1]
-        parts = [self._texts[id] for id in before], [text], [self._texts[id] for id in after]
-        options = self._core.options(False, {*parts[0], *parts[2]}, set())
-        encoded = self._core.encode(b"".join([*parts[0], *parts[1], *parts[2]]), options)
-        difference = _difference(encoded, [*before, *section.ids, *after])
-        return None if difference is None else min(max(difference - len(before), 0), len(section.ids) - 1)
+        """Returns where the ids of a section differ from the encodings of one text that agree longest, or None."""
+        depends = self._depends_on_neighbours(section)
+        before, after = (section.before[-1:], section.after[:1]) if depends else ((), ())
+        expected = [*before, *section.ids, *after]
+        last_difference = 0
+        for encoded in self._encodings(before, text, after):
+            difference = _difference(encoded, expected)
+            if difference is None:
+                return None
+            last_difference = max(last_difference, difference - len(before))
+        return min(last_difference, len(section.ids) - 1)
+
+    def _encodings(self, before: tuple[int, ...], text: bytes, after: tuple[int, ...]) -> Iterator[list[int]]:
+        """Yields the ids of a text between special tokens: as a plain text, and as a part that is not trusted."""
+        texts_before, texts_after = ([self._texts[id] for id in ids] for ids in (before, after))
+        options = self._core.options(False, {*texts_before, *texts_after}, set()) if before or after else None
+        yield self._core.encode(b"".join([*texts_before, text, *texts_after]), options)
+        if options is not None or any(special_text in text for special_text in self._texts.values()):
+            trusted = [(part, True) for part in texts_before], [(part, True) for part in texts_after]
+            try:
+                parts = [(part.decode(), trust) for part, trust in (*trusted[0], (text, False), *trusted[1])]
+            except UnicodeDecodeError:  # a part is a str
+                return
+            yield self._core.encode(Parts(parts))
 
     def _depends_on_neighbours(self, section: _Section) -> bool:
         """Reports whether the text can have other ids than the same text without the special tokens at its sides."""

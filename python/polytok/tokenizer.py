@@ -877,9 +877,9 @@ class Tokenizer:
     def is_canonical(self, ids: Ids) -> bool:
         """Reports whether a text exists that is encoded to exactly these ids.
 
-        A special token in the list stands for itself, as if the program had inserted it; all other ids must be those of
-        text. The ids that the template adds (``add_special``) are accepted, but not required. An id that is not in the
-        vocabulary is not canonical.
+        A special token in the list stands for itself, as in trusted parts of a text (`Parts`); all other ids must be
+        those of text. The ids that the template adds (``add_special``) are accepted, but not required. An id that is
+        not in the vocabulary is not canonical.
 
         A positive answer is always right, because such a text was encoded. A negative answer is certain if decoding
         restores every text (`lossless`). Otherwise, several texts are written from the pieces and tried
