@@ -1,7 +1,7 @@
 """The native engine and file readers. The package python/polytok is the public interface of this module."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, Any, Protocol, TypeAlias, final
 
 import numpy as np
@@ -263,7 +263,9 @@ class Tokenizer:
     def encode_batch(
         self, texts: list[Text | Parts], options: ResolvedOptions | None, threads: int
     ) -> tuple[IdArray, _Int64Array]: ...
-    def count_batch(self, texts: list[Text | Parts], options: ResolvedOptions | None, threads: int) -> _Int64Array: ...
+    def count_batch(
+        self, texts: Sequence[Text | Parts], options: ResolvedOptions | None, threads: int
+    ) -> _Int64Array: ...
     def encode_texts(
         self,
         texts: Texts,
