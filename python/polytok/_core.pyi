@@ -6,7 +6,7 @@ from typing import IO, Any, Protocol, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 from .arrow import ArrowColumn
 from .spec import NormalizeStep, Spec, SplitStep, Vocab
@@ -232,6 +232,7 @@ class ResolvedOptions:
     @property
     def add_special(self) -> bool: ...
 
+@disjoint_base
 class Parts:
     """A text in parts: its UTF-8, and the start and end of each trusted run in bytes. The runs are in order, and no two
     of them touch."""
