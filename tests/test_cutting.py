@@ -121,6 +121,34 @@ def test_real_vocabularies(name: str) -> None:
         check(tokenizer, text, OPTIONS[0], rng)
 
 
+SPANS_ARE_NOT_COUNTS = [
+    ("grok1", "\u3000rdoc<0x41>   <s>Kgré  \rfab empres S", Options(special="all")),
+    ("xlnet_base_cased.json", "\x7f   \u200bCome field\u3000が\x0bBI highway", Options()),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "options"), SPANS_ARE_NOT_COUNTS if real_names() else [])
+@pytest.mark.parametrize("size", [3, 5])
+@pytest.mark.parametrize("reach", [1, 2])
+def test_spans_at_a_cut_do_not_count(
+    name: str, text: str, options: Options, size: int, reach: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from parity.vocabularies import all_vocabularies
+
+    sizes = {"FIRST_BLOCK": size, "_MAX_BLOCK": 4, "_FIRST_REACH": reach, "_ANCHOR_DISTANCE": 0}
+    for module, values in ((counts, sizes), (limits, {"_FIRST_CHARACTERS": 1, "_CHARACTERS_PER_TOKEN": 0})):
+        for key, value in values.items():
+            monkeypatch.setattr(module, key, value)
+    tokenizer = all_vocabularies()[name].load()
+    places = range(len(text) + 1)
+    for direction, parts in (("right", [text[:end] for end in places]), ("left", [text[start:] for start in places])):
+        part_counts = [tokenizer.count(part, options=options) for part in parts]
+        for limit in range(20):
+            fitting = (part for part, count in zip(parts, part_counts, strict=True) if count <= limit)
+            cut_text = tokenizer.truncate(text, limit, direction=direction, options=options)  # type: ignore[call-overload]
+            assert cut_text == max(fitting, key=len)
+
+
 def corpus_texts(rng: random.Random, count: int, length: int) -> Iterator[str]:
     """Yields texts from random places of the corpus."""
     files = sorted((DATA / "corpus").iterdir())
@@ -213,6 +241,17 @@ def test_chunks_count_the_template() -> None:
         with pytest.raises(ArgumentError, match="max_tokens=0 is less than the 1 tokens that add_special=True adds"):
             cut("a", 0, add_special=True)
     assert not tokenizer.fits("", 0, add_special=True)
+
+
+def test_a_chunk_does_not_repeat_the_whole_chunk_before_it() -> None:
+    """Also if its first token has no characters, as that of the dummy prefix."""
+    tokenizer = Tokenizer(sentencepiece_spec())
+    text = "zzzz\nzz zzab\nz\nab zz"
+    assert tokenizer.tokens("z")[0].end == 0
+    for limit in range(2, 12):
+        for overlap in range(1, limit):
+            starts = tokenizer.chunk(text, limit, overlap=overlap, at="line")[:, 0].tolist()
+            assert starts == sorted(set(starts)), (limit, overlap)
 
 
 def test_an_empty_text_has_no_chunks() -> None:

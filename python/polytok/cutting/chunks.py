@@ -98,7 +98,7 @@ class _Chunk:
         ``end`` if it repeats none."""
         starts, ends = self._limit.engine.spans(self._text[self.start : end])
         index = max(len(starts) - overlap, 1)
-        while index < len(starts) and starts[index] < ends[index - 1]:
+        while index < len(starts) and (starts[index] < ends[index - 1] or starts[index] == starts[index - 1]):
             index += 1
         first = self.start + int(starts[index]) if index < len(starts) else end
         for kind in kinds[:-1]:

@@ -8,6 +8,9 @@ A *safe cut* is a place at which the tokens on both sides do not depend on the o
   the same tokens before the second cut, and so has the text from `start` on. The tokens of such a prefix are therefore
   those of its text from `start` on and a constant number, which an `Anchor` holds.
 
+The tokens before a cut are those of the text up to it, so they are counted, not looked up in spans: tokens without
+characters have the same span on both sides of a cut, and the spans of some normalizers are not exact.
+
 The same is true of suffixes in the other direction. For a vocabulary that has only left cuts (SentencePiece's Unigram),
 the first law for suffixes is weaker: between two left cuts stands at least one token.
 """
@@ -16,13 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .engine import CONTEXT, Engine
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 FIRST_BLOCK = 1024
 _MAX_BLOCK = 1 << 18
@@ -81,13 +80,13 @@ class Prefixes:
             limit_in_block = limit - anchor.extra
             if len(starts) > limit_in_block:
                 place = int(ends[limit_in_block])
-                if (bound := self._bound_after(anchor, block, starts, place, limit_in_block)) is not None:
+                if (bound := self._bound_after(anchor, block, place, limit_in_block)) is not None:
                     return bound
             if known == text_length:
                 if not self._is_whole:
                     return None
                 return text_length + (len(starts) <= limit_in_block)
-            has_anchor = self._add_anchor(anchor, block, starts)
+            has_anchor = self._add_anchor(anchor, block)
             size = min(_next_size(len(block), len(starts), limit_in_block), _MAX_BLOCK) if has_anchor else 2 * size
 
     def token_ends(self, before: int) -> Iterator[int]:
@@ -112,27 +111,23 @@ class Prefixes:
                 return end + reach
         return len(self._text)
 
-    def _bound_after(
-        self, anchor: Anchor, block: str, starts: npt.NDArray[np.integer], place: int, limit_in_block: int
-    ) -> int | None:
+    def _bound_after(self, anchor: Anchor, block: str, place: int, limit_in_block: int) -> int | None:
         """Returns the bound by the first safe cut after ``place``, and adds an anchor for the prefixes before it."""
         for reach in _reaches(len(block) - place):
             end = place + reach
             cut = self._engine.last_left_cut(block[:end], place, end)
-            if cut is not None and int(starts.searchsorted(cut)) > limit_in_block:
-                self._add_anchor(anchor, block[: max(place - _ANCHOR_DISTANCE, 0)], starts)
+            if cut is not None and self._engine.count(block[:cut]) > limit_in_block:
+                self._add_anchor(anchor, block[: max(place - _ANCHOR_DISTANCE, 0)])
                 return anchor.place + end
         return None
 
-    def _add_anchor(self, anchor: Anchor, block: str, starts: npt.NDArray[np.integer]) -> bool:
-        """Adds an anchor for prefixes that contain the block; ``starts`` are those of the block or of a longer one."""
+    def _add_anchor(self, anchor: Anchor, block: str) -> bool:
+        """Adds an anchor for prefixes that contain the block."""
         cut = self._engine.last_cut(block, 0, len(block))
         place = cut and self._engine.last_cut(block, 0, cut - CONTEXT)
         if not cut or not place or anchor.place + len(block) <= anchor.known:
             return False
-        starts_from_place, _ = self._engine.spans(block[place:])
-        tokens_between = int(starts_from_place.searchsorted(cut - place))
-        extra = anchor.extra + int(starts.searchsorted(cut)) - tokens_between
+        extra = anchor.extra + self._engine.count(block[:cut]) - self._engine.count(block[place:cut])
         self._anchors.append(Anchor(anchor.place + len(block), anchor.place + place, anchor.place + cut, extra))
         return True
 
@@ -209,8 +204,7 @@ class Suffixes:
 
     def _tokens_after(self, block: str, cut: int) -> int:
         """Returns the number of tokens of a block that stand after a safe cut."""
-        _, ends = self._engine.spans(block)
-        return len(ends) - int(ends.searchsorted(cut, "right"))
+        return self._engine.count(block) - self._engine.count(block[:cut])
 
 
 def _reaches(most: int) -> Iterator[int]:

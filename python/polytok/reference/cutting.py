@@ -77,11 +77,11 @@ def overlap_start(text: str, start: int, end: int, tokens: Tokens, overlap: int,
     """Returns where the chunk after ``text[start:end]`` begins, so that it repeats at most ``overlap`` of its tokens.
 
     This is the first place of the kind ``at``, or if there is none, of a finer kind. A chunk repeats neither the whole
-    chunk before it nor a part of a character.
+    chunk before it nor a part of a character. All tokens that start at its first character are repeated; some have none.
     """
     spans = tokens(text[start:end])
     first = max(len(spans) - overlap, 1)
-    token_starts = [span[0] for last, span in pairwise(spans[first - 1 :]) if last[1] <= span[0]]
+    token_starts = [span[0] for last, span in pairwise(spans[first - 1 :]) if last[0] < span[0] >= last[1]]
     if not token_starts:
         return end
     for kind in kinds[:-2]:
