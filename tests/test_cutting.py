@@ -158,6 +158,15 @@ def corpus_texts(rng: random.Random, count: int, length: int) -> Iterator[str]:
             yield file.read(4 * length).decode(errors="ignore")[:length]
 
 
+@pytest.mark.parametrize("size", [40, 400])
+def test_a_long_run_without_a_cut_after_many_cuts(size: int, blocks: None) -> None:
+    """The estimate of the next block was negative if the run had many more tokens than the limit."""
+    run = "🦜" * 4 * size
+    assert DEFAULT.truncate("one two " * 40 + run, 83) == "one two " * 40 + "🦜"
+    assert DEFAULT.truncate(run + " two" * 40, 42, direction="left") == "🦜" + " two" * 40
+    assert not DEFAULT.fits("one two " * 40 + run, 83)
+
+
 # Texts that are not a whole ``str``
 
 

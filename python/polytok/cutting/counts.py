@@ -87,7 +87,8 @@ class Prefixes:
                     return None
                 return text_length + (len(starts) <= limit_in_block)
             has_anchor = self._add_anchor(anchor, block)
-            size = min(_next_size(len(block), len(starts), limit_in_block), _MAX_BLOCK) if has_anchor else 2 * size
+            can_estimate = has_anchor and len(starts) <= limit_in_block
+            size = _next_size(len(block), len(starts), limit_in_block) if can_estimate else 2 * size
 
     def token_ends(self, before: int) -> Iterator[int]:
         """Yields the ends of tokens of the whole text, up to ``before``, from right to left.
@@ -175,7 +176,8 @@ class Suffixes:
             has_anchor = self._add_anchor(anchor, known, block)
             if not has_anchor and (start := self._start_of_segments(block, limit_in_block)) is not None:
                 return known + start
-            size = min(_next_size(len(block), len(starts), limit_in_block), _MAX_BLOCK) if has_anchor else 2 * size
+            can_estimate = has_anchor and len(starts) <= limit_in_block
+            size = _next_size(len(block), len(starts), limit_in_block) if can_estimate else 2 * size
 
     def _bound_before(self, anchor: Anchor, known: int, block: str, place: int, limit_in_block: int) -> int | None:
         """Returns the bound by the last safe cut up to ``place``, and adds an anchor for the suffixes after it."""
@@ -219,4 +221,4 @@ def _reaches(most: int) -> Iterator[int]:
 def _next_size(block_length: int, tokens: int, limit: int) -> int:
     """Returns the number of characters that probably have the tokens that are left, and a few more."""
     characters_per_token = block_length / max(tokens, 1)
-    return int((limit - tokens + 1) * characters_per_token * 1.05) + 256
+    return min(int((limit - tokens + 1) * characters_per_token * 1.05) + 256, _MAX_BLOCK)

@@ -77,7 +77,8 @@ def overlap_start(text: str, start: int, end: int, tokens: Tokens, overlap: int,
     """Returns where the chunk after ``text[start:end]`` begins, so that it repeats at most ``overlap`` of its tokens.
 
     This is the first place of the kind ``at``, or if there is none, of a finer kind. A chunk repeats neither the whole
-    chunk before it nor a part of a character. All tokens that start at its first character are repeated; some have none.
+    chunk before it nor a part of a character. A token
+    without characters is repeated with the next one.
     """
     spans = tokens(text[start:end])
     first = max(len(spans) - overlap, 1)
