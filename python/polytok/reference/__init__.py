@@ -7,8 +7,13 @@ Start with `pipeline`, which is the picture above as code. Every other file has 
 picture: `special`; `sentencepiece_normalize` with `charsmap`; `split` and `invalid_utf8`; the models `bpe`, `unigram`,
 `longest`, `word`, `char` and `llama2c`; `post`; `decode` with `sentencepiece_decode`. `utf8` has the reference
 programs' definitions of a character, and `train_bpe` the smallest trainer. `llama_cpp` is llama.cpp's tokenizer, which
-runs straight from a GGUF file (`gguf` and the other `llama_cpp_*` files are its parts). `cutting` defines where texts
-are cut by their tokens. No code here is fast, and none uses the compiled engine.
+runs straight from a GGUF file (`gguf` and the other `llama_cpp_*` files are its parts).
+
+Four files define what other methods return, by trying every length or by starting again from the beginning each time.
+They need only functions that encode or decode: `cutting` cuts texts by their tokens, `growing` has texts that arrive in
+chunks or change, `canonical` has ids without text, and `streams` ids that arrive one by one.
+
+No code here is fast, and none uses the compiled engine.
 
 Train a tokenizer and encode a text with it:
 
