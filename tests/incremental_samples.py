@@ -8,7 +8,7 @@ from random import Random
 
 import format_samples
 import polytok
-from polytok import _core
+from polytok import Kind, Parts, _core
 from texts import VocabularyPieces, first_lines, generate_texts
 
 SMALL = {
@@ -55,3 +55,28 @@ def corpus_lines(count: int, seed: int = 3) -> list[bytes]:
     files = sorted(CORPUS.glob("*.txt")) if CORPUS.is_dir() else []
     lines = [line.decode(errors="ignore").encode() for path in files for line in first_lines(path, 100_000)]
     return Random(seed).sample(lines, min(count, len(lines)))
+
+
+def difficult_parts(tokenizer: polytok.Tokenizer, count: int, seed: int = 3) -> Iterator[Parts]:
+    """Yields the texts of `difficult_texts` in parts, with special tokens that are whole, or in halves over a seam."""
+    rng, marks = Random(seed), marks_of(tokenizer) or [""]
+    for text in difficult_texts(tokenizer._core, count, seed):
+        trust = rng.choice([0.0, 0.3, 0.5, 0.9, 1.0])
+        pieces = divided(rng, text.decode()) + [rng.choice(marks) for _ in range(rng.randrange(4))]
+        rng.shuffle(pieces)
+        halves = [half for piece in pieces for half in (divided(rng, piece) if rng.random() < 0.3 else [piece])]
+        yield Parts([(half, rng.random() < trust) for half in halves])
+
+
+def divided(rng: Random, text: str) -> list[str]:
+    """Returns a text in up to three pieces."""
+    one, other = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+    return [text[:one], text[one:other], text[other:]]
+
+
+def marks_of(tokenizer: polytok.Tokenizer) -> list[str]:
+    """Returns the texts of all special, added and user-defined tokens."""
+    vocab = tokenizer.spec.vocab
+    pieces = [vocab.piece(row) for row, kind in enumerate(vocab.kinds.tolist()) if kind == Kind.USER_DEFINED]
+    user_defined = [piece.decode("utf-8", "replace").replace("\u2581", " ") for piece in pieces]
+    return [text for text in (*tokenizer.special_tokens, *user_defined) if text and "\ufffd" not in text]

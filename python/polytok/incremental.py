@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import _core, checks
+from .parts import Parts, parts_of_runs, text_or_parts
 from .values import Text
 
 
@@ -42,22 +43,27 @@ class StreamEncoder:
 
     __slots__ = ("_core", "_surrogate")
 
+    _surrogate: str | Parts
+
     def __init__(self, core: _core.ChunkEncoder) -> None:
         self._core = core
-        self._surrogate = ""  # the first half of a pair at the end of a chunk
+        self._surrogate = ""  # the first half of a pair at the end of a chunk, with its trust if the text is in parts
 
-    def push(self, text: Text) -> list[int]:
+    def push(self, text: Text | Parts) -> list[int]:
         """Encodes a chunk of the text, and returns the ids that are final now, which can be none.
 
+        If the first chunk is `Parts`, all must be, and a special token can begin in one chunk and end in the next.
         Raises the errors of `Tokenizer.encode`; afterwards, start a new encoder.
         """
-        if not isinstance(text, str):
-            checks.text("text", text)
-            return [*self._push_surrogate(), *self._core.push(text)]
-        if self._surrogate:
-            text = self._surrogate + text
-        self._surrogate = _first_half_at_end(text)
-        return self._core.push(text[:-1] if self._surrogate else text)
+        text_or_parts("text", text)
+        if isinstance(text, bytes) or isinstance(text, Parts) != isinstance(self._surrogate, Parts):
+            ids = self._push_surrogate()
+        else:
+            ids = []
+            text, self._surrogate = _joined(self._surrogate, text), ""
+        if not isinstance(text, bytes) and _ends_in_half(text):
+            text, self._surrogate = text[:-1], text[-1:]
+        return [*ids, *self._core.push(text)]
 
     def finish(self) -> list[int]:
         """Returns the remaining ids, and resets the encoder for another text."""
@@ -66,7 +72,7 @@ class StreamEncoder:
     @property
     def pending_bytes(self) -> int:
         """The number of bytes of text, in UTF-8, whose ids are not final."""
-        return self._core.pending_bytes + len(self._surrogate.encode("utf-8", "surrogatepass"))
+        return self._core.pending_bytes + 3 * bool(self._surrogate)  # half of a pair is three bytes, as U+FFFD
 
     def _push_surrogate(self) -> list[int]:
         surrogate, self._surrogate = self._surrogate, ""
@@ -76,8 +82,9 @@ class StreamEncoder:
 class IncrementalText:
     """A text with its ids, of which a change encodes only the part that it affects.
 
-    The ids are always those that `Tokenizer.encode` returns for the current text. `append`, `set_text` and `truncate`
-    return a `Change`. If encoding fails, they raise the errors of `Tokenizer.encode` and change nothing.
+    The ids are always those that `Tokenizer.encode` returns for the current text, which can be `Parts`, such as a
+    conversation of `Tokenizer.render_chat`. `append`, `set_text` and `truncate` return a `Change`. If encoding fails,
+    they raise the errors of `Tokenizer.encode` and change nothing.
 
     >>> import polytok
     >>> tokenizer = polytok.load("default")
@@ -89,27 +96,39 @@ class IncrementalText:
 
     __slots__ = ("_core", "_surrogate")
 
+    _surrogate: str | Parts
+
     def __init__(self, core: _core.IncrementalText) -> None:
         self._core = core
-        self._surrogate = ""  # the first half of a pair at the end of the text
+        self._surrogate = ""  # the first half of a pair at the end of the text, with its trust if the text is in parts
 
-    def append(self, text: Text) -> Change:
-        """Appends text."""
-        checks.text("text", text)
+    def append(self, text: Text | Parts) -> Change:
+        """Appends text.
+
+        To a text in parts only `Parts` can be appended, and no Parts to another text: raises `ArgumentError`. An empty
+        text is neither.
+        """
+        text_or_parts("text", text)
         removed_bytes = 0
-        if self._surrogate and isinstance(text, str) and "\udc00" <= text[:1] <= "\udfff":
+        if self._completes_pair(text):
             # The lone first half was replaced by U+FFFD.
-            text, removed_bytes = self._surrogate + text, 3
+            text, removed_bytes = _joined(self._surrogate, text), 3
         change = Change(*self._core.append(text, removed_bytes))
-        if text:
-            self._surrogate = _first_half_at_end(text)
+        if isinstance(text, bytes):
+            self._surrogate = "" if text else self._surrogate
+        elif _str_of(text):
+            self._surrogate = text[-1:] if _ends_in_half(text) else ""
         return change
 
-    def set_text(self, text: Text) -> Change:
-        """Replaces the whole text. Only the text after the common start of both texts is encoded."""
-        checks.text("text", text)
+    def set_text(self, text: Text | Parts) -> Change:
+        """Replaces the whole text. Only the text after the common start of both texts is encoded.
+
+        The common start of `Parts` ends where the trust of a character changes. The new text can be Parts also if the
+        old text is not, and the reverse.
+        """
+        text_or_parts("text", text)
         change = Change(*self._core.set_text(text))
-        self._surrogate = _first_half_at_end(text)
+        self._surrogate = text[-1:] if not isinstance(text, bytes) and _ends_in_half(text) else ""
         return change
 
     def truncate(self, characters: int) -> Change:
@@ -127,6 +146,26 @@ class IncrementalText:
     def text(self) -> str:
         """The text. Bytes that are not UTF-8, and lone surrogates, are U+FFFD."""
         return self._core.text().decode("utf-8", "replace")
+
+    @property
+    def parts(self) -> Parts | None:
+        """The text in parts, of which no two that are adjacent are equally trusted; None if the text is not in parts.
+
+        >>> import polytok
+        >>> prompt = polytok.load("default").incremental(polytok.Parts([("User: ", True), ("Hel", False)]))
+        >>> change = prompt.append(polytok.Parts([("lo", False)]))
+        >>> prompt.parts
+        Parts([('User: ', True), ('Hello', False)])
+        """
+        text_with_runs = self._core.text_with_runs()
+        return None if text_with_runs is None else parts_of_runs(*text_with_runs)
+
+    def _completes_pair(self, text: Text | Parts) -> bool:
+        """Reports whether a text begins with the second half of the pair whose first half ends the current text."""
+        if not self._surrogate or isinstance(text, bytes):
+            return False
+        is_same_type = isinstance(text, Parts) == isinstance(self._surrogate, Parts)
+        return is_same_type and "\udc00" <= _str_of(text)[:1] <= "\udfff"
 
     def copy(self) -> IncrementalText:
         """Returns a copy that changes independently. Both share the memory of the common start.
@@ -159,6 +198,15 @@ def stable_prefix(core: _core.Tokenizer, ids: list[int], special: _core.Resolved
     return count
 
 
-def _first_half_at_end(text: Text) -> str:
-    """Returns the last character of a text if it is the first half of a pair of surrogates, else ""."""
-    return text[-1] if isinstance(text, str) and "\ud800" <= text[-1:] <= "\udbff" else ""
+def _str_of(text: str | Parts) -> str:
+    return text.text if isinstance(text, Parts) else text
+
+
+def _ends_in_half(text: str | Parts) -> bool:
+    """Reports whether the last character of a text is the first half of a pair of surrogates."""
+    return "\ud800" <= _str_of(text)[-1:] <= "\udbff"
+
+
+def _joined(start: Any, end: Any) -> Any:
+    """Joins two texts of the same type: `str` or Parts."""
+    return start + end

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _core
+from . import _core, checks
 from .checks import iterable, shown
 from .errors import ArgumentError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
-    from .values import Spans
+    from .values import Spans, Text
 
 
 class Parts(_core.Parts):
@@ -101,6 +101,28 @@ class Parts(_core.Parts):
         part_of_token = np.searchsorted(np.asarray(bounds[:-1], np.int64), starts, side="right") - 1
         return np.where(starts < ends, part_of_token, -1)
 
+    def __getitem__(self, characters: slice) -> Parts:
+        """Returns the parts of ``text[start:stop]``, each as trusted as before.
+
+        A part without a character there is left out.
+
+        >>> import polytok
+        >>> polytok.Parts([("User: ", True), ("hello", False)])[4:8]
+        Parts([(': ', True), ('he', False)])
+        """
+        if not isinstance(characters, slice) or characters.step not in (None, 1):
+            raise TypeError(
+                f"{shown(characters)} is not a range of characters: parts[start:stop] has the parts of "
+                "parts.text[start:stop], and list(parts)[i] is one part"
+            )
+        start, stop, _ = characters.indices(len(self._text))
+        pairs, at = [], 0
+        for text, trusted in self._pairs:
+            if piece := text[max(start - at, 0) : max(stop - at, 0)]:
+                pairs.append((piece, trusted))
+            at += len(text)
+        return self._of_pairs(tuple(pairs))
+
     def __len__(self) -> int:
         return len(self._pairs)
 
@@ -126,6 +148,21 @@ class Parts(_core.Parts):
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Parts are immutable; create others instead of setting {name!r}")
+
+
+def text_or_parts(name: str, value: Any) -> Text | Parts:
+    """Checks that a value is a text or Parts, and returns the value."""
+    return value if isinstance(value, Parts) else checks.text(name, value)
+
+
+def parts_of_runs(encoded_text: bytes, runs: Iterable[tuple[int, int]]) -> Parts:
+    """Returns the parts of a text whose trusted runs are these, in bytes of UTF-8."""
+    pairs, at = [], 0
+    for start, end in runs:
+        pairs += [(encoded_text[at:start].decode(), False), (encoded_text[start:end].decode(), True)]
+        at = end
+    pairs.append((encoded_text[at:].decode(), False))
+    return Parts([pair for pair in pairs if pair[0]])
 
 
 class _Run(NamedTuple):

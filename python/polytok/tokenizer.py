@@ -842,7 +842,7 @@ class Tokenizer:
         return StreamEncoder(_core.ChunkEncoder(self._core, self._resolve_options(options, keywords, "encoder")))
 
     def incremental(
-        self, text: Text = "", *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
+        self, text: Text | Parts = "", *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
     ) -> IncrementalText:
         """Returns a text whose ids are kept up to date when it changes: `IncrementalText`.
 

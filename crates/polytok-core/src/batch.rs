@@ -16,7 +16,7 @@ use crate::huge;
 use crate::normalize::output::Span;
 use crate::scratch::Scratch;
 use crate::sink::Count;
-use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::tokenizer::{EncodeOptions, Tokenizer, Trusted};
 
 /// The number of bytes of text in one run.
 const RUN_BYTES: usize = 1 << 16;
@@ -171,7 +171,8 @@ fn encode_rows<T: Id>(
         if let Some(text) = texts[row].utf8(&mut buffer).map_err(fail)? {
             ids.clear();
             ids.extend(options.begin);
-            let options_of_text = EncodeOptions { trusted: texts[row].trusted(), ..options.encode };
+            let trusted = texts[row].trusted().map(|runs| Trusted::of_text(runs, text.len()));
+            let options_of_text = EncodeOptions { trusted, ..options.encode };
             tokenizer.encode_to(text, options_of_text, scratch, &mut ids).map_err(fail)?;
             ids.extend(options.end);
             batch.ids.extend(ids.iter().map(|&id| T::from_id(id)));
@@ -200,7 +201,8 @@ fn count_rows(
     let count_row = |row: usize| {
         let (mut count, fail) = (Count(0), |error| (row, error));
         if let Some(text) = texts[row].utf8(&mut buffer).map_err(fail)? {
-            let options_of_text = EncodeOptions { trusted: texts[row].trusted(), ..options };
+            let trusted = texts[row].trusted().map(|runs| Trusted::of_text(runs, text.len()));
+            let options_of_text = EncodeOptions { trusted, ..options };
             tokenizer.encode_to(text, options_of_text, scratch, &mut count).map_err(fail)?;
         }
         Ok(count.0 as i64)

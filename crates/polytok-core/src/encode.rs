@@ -4,25 +4,15 @@
 
 use crate::error::{Result, too_long};
 use crate::normalize::origin::{Origin, Place};
-use crate::normalize::output::Span;
 use crate::post::template::TemplateStep;
 use crate::post::{Out, Sink};
 use crate::routes::{WordsPart, WordsRoute};
 use crate::scratch::Scratch;
 use crate::segmenter::Context;
-use crate::special::trusted::TrustedSet;
 use crate::special::{SpecialSet, TextPart};
 use crate::split::chain::SplitChain;
-use crate::tokenizer::{EncodeOptions, Guard, Tokenizer};
-use crate::trust::{self, PieceCodes, Stage};
-
-/// The trusted runs of a text, with the special tokens and the user-defined pieces that are recognized in them.
-#[derive(Clone, Copy)]
-struct TrustedRuns<'a> {
-    set: &'a TrustedSet,
-    runs: &'a [Span],
-    codes: Option<&'a PieceCodes>,
-}
+use crate::tokenizer::trusted::{NormalizedPart, TrustedRuns};
+use crate::tokenizer::{EncodeOptions, Guard, Tokenizer, Trusted};
 
 /// The encoding of one text to a sink.
 pub(crate) struct Encoding<'r, 's, S> {
@@ -53,7 +43,7 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
     pub fn encode_text(&mut self, text: &[u8], options: EncodeOptions) -> Result<()> {
         match options.trusted {
             None => self.encode_between(text, options.special.or(self.tokenizer.specials.always())),
-            Some(runs) => self.encode_trusted(text, runs),
+            Some(trusted) => self.encode_trusted(text, trusted),
         }
     }
 
@@ -72,15 +62,12 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
 
     /// Encodes a text of which only the given runs are trusted.
     #[cold]
-    fn encode_trusted(&mut self, text: &[u8], runs: &[Span]) -> Result<()> {
-        let set = self.tokenizer.trusted_set()?;
-        if text.is_empty() || runs == [(0, text.len() as u32)] {
-            return self.encode_between(text, set.all());
+    fn encode_trusted(&mut self, text: &[u8], trusted: Trusted) -> Result<()> {
+        let runs = TrustedRuns::new(self.tokenizer, trusted.runs)?;
+        if trusted.is_whole {
+            return self.encode_between(text, runs.set.all());
         }
-        let Some(Guard { tokenizer, codes }) = self.tokenizer.guard() else {
-            return self.encode_runs(text, TrustedRuns { set, runs, codes: None });
-        };
-        let runs = TrustedRuns { set, runs, codes: codes.as_ref() };
+        let Some(Guard { tokenizer, .. }) = self.tokenizer.guard() else { return self.encode_runs(text, runs) };
         tokenizer.with_scratch(|scratch| Encoding::new(tokenizer, scratch, self.out.sink).encode_runs(text, runs))
     }
 
@@ -98,26 +85,12 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
     /// Encodes a part of the text between two special tokens. Its trusted runs can have user-defined pieces and special
     /// tokens that are searched for in the normalized text.
     fn encode_part_with_runs(&mut self, part: &[u8], at: usize, trusted: TrustedRuns) -> Result<()> {
-        let part_runs = trust::runs_of_part(trusted.runs, at as u32, (at + part.len()) as u32);
-        let codes = trusted.codes.filter(|_| !part_runs.is_empty());
-        let has_special = trusted.set.has_normalized(!part_runs.is_empty());
-        if codes.is_none() && !has_special {
-            return self.encode_part(part, at, None);
+        match trusted.normalized(self.tokenizer, part, at)? {
+            Some(NormalizedPart { text, place, runs }) => {
+                trusted.set.split_normalized(&text, &runs, |part| self.encode_normalized_part(&text, part, &place))
+            }
+            None => self.encode_part(part, at, None),
         }
-        let mut coded_part = part.to_vec();
-        let has_codes = codes.is_some_and(|codes| codes.replace(&mut coded_part, &part_runs, Stage::Raw));
-        let mut normalized = Vec::new();
-        let origin = self.tokenizer.normalizer.normalize_with_origin(&coded_part, false, &mut normalized)?;
-        if normalized.len() >= u32::MAX as usize {
-            return Err(too_long("normalized"));
-        }
-        let place = Place { at: at as u32, origin };
-        let runs = trust::normalized_runs(&place, normalized.len(), trusted.runs);
-        let has_more_codes = codes.is_some_and(|codes| codes.replace(&mut normalized, &runs, Stage::Normalized));
-        if !(has_special || has_codes || has_more_codes) {
-            return self.encode_part(part, at, None);
-        }
-        trusted.set.split_normalized(&normalized, &runs, |part| self.encode_normalized_part(&normalized, part, &place))
     }
 
     /// Encodes a part of the text between two special tokens; the part starts at byte `at` of the text.

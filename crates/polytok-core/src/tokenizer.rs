@@ -2,6 +2,7 @@
 //! encoded in two parts. `outputs` encodes texts; the pipeline itself is in `encode`.
 
 pub mod cuts;
+pub(crate) mod trusted;
 
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ use crate::split::chain::SplitChain;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::trust::PieceCodes;
+pub use crate::trust::Trusted;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Rows;
 
@@ -103,10 +105,12 @@ pub struct EncodeOptions<'a> {
     pub special: Option<&'a SpecialSet>,
     /// The special tokens that the text must not contain.
     pub reject: Option<&'a SpecialSet>,
-    /// The trusted runs of the text, from left to right, no two of which touch. All special tokens are recognized in
-    /// these runs, and none is recognized elsewhere; `special` and `reject` have no effect. None if this is not a text
-    /// with runs.
-    pub trusted: Option<&'a [Span]>,
+    /// The trusted runs of the text. All special tokens are recognized in these runs, and none is recognized elsewhere;
+    /// `special` and `reject` have no effect. None if this is not a text with runs.
+    pub trusted: Option<Trusted<'a>>,
+    /// True if a text with runs must not contain a special token that is not within a run. The texts of `incremental`
+    /// are checked; callers of other functions call [`Tokenizer::reject_untrusted`].
+    pub is_strict: bool,
 }
 
 impl EncodeOptions<'_> {

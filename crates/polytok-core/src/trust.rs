@@ -21,6 +21,23 @@ use crate::trie::Trie;
 use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
+/// The trusted runs of a text, or of a part of a text.
+#[derive(Clone, Copy, Debug)]
+pub struct Trusted<'a> {
+    /// The runs, from left to right; no two of them touch.
+    pub runs: &'a [Span],
+    /// True if the whole text is trusted, so that it is encoded without a guard. This is a property of the whole text: a
+    /// part of another text can be trusted and still be encoded with the guard.
+    pub is_whole: bool,
+}
+
+impl<'a> Trusted<'a> {
+    /// Creates the runs of a whole text of `len` bytes.
+    pub fn of_text(runs: &'a [Span], len: usize) -> Trusted<'a> {
+        Trusted { runs, is_whole: len == 0 || runs == [(0, len as u32)] }
+    }
+}
+
 /// Returns the trusted runs of a normalized text of `len` bytes: the bytes whose originals are within one of `runs`,
 /// which are the trusted runs of the caller's text. Two such runs do not touch, because neither do the originals.
 pub fn normalized_runs(place: &Place, len: usize, runs: &[Span]) -> Vec<Span> {

@@ -4,14 +4,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use polytok_core::error::Result;
-use polytok_core::incremental::{Change, ChunkEncoder, IncrementalText};
+use polytok_core::incremental::{Addition, Change, ChunkEncoder, IncrementalText};
+use polytok_core::normalize::output::Span;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::errors::to_python;
 use crate::gil::run_detached;
-use crate::text;
+use crate::text::PyText;
 use crate::tokenizer::{PyResolvedOptions, PyTokenizer, engine_options};
 
 /// A tokenizer, and the options with which all calls encode.
@@ -54,11 +55,11 @@ impl PyChunkEncoder {
 
     /// Appends a chunk and returns the ids that are final.
     fn push<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let chunk = text::text(chunk)?;
-        let (tokenizer, options) = (self.encoder.tokenizer.get().engine(), self.encoder.options.as_ref());
-        let options = engine_options(options.map(|options| options.bind(py)));
+        let options = self.encoder.options.as_ref().map(|options| options.bind(py));
+        let (chunk, runs) = self.encoder.tokenizer.get().addition(chunk, options)?;
+        let (tokenizer, options) = (self.encoder.tokenizer.get().engine(), engine_options(options));
         let mut ids = Vec::new();
-        let push = || lock(&self.state).push(tokenizer, &chunk, options, &mut ids);
+        let push = || lock(&self.state).push(tokenizer, Addition { text: &chunk, runs }, options, &mut ids);
         run_detached(py, chunk.len(), push).map_err(to_python)?;
         self.encoder.list(py, &ids)
     }
@@ -103,16 +104,18 @@ impl PyIncrementalText {
 
     /// Replaces the last `removed_bytes` bytes by a text.
     fn append<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, removed_bytes: usize) -> PyResult<ChangeRow<'py>> {
-        let text = text::text(text)?;
+        let (text, runs) = self.addition(text)?;
+        let added = Addition { text: &text, runs };
         self.changed(py, text.len(), |state, tokenizer, options| {
             let at = state.bytes().saturating_sub(removed_bytes);
-            state.replace_from(tokenizer, at, &text, options)
+            state.replace_from(tokenizer, at, added, options)
         })
     }
 
     fn set_text<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<ChangeRow<'py>> {
-        let text = text::text(text)?;
-        self.changed(py, text.len(), |state, tokenizer, options| state.set_text(tokenizer, &text, options))
+        let (text, runs) = self.addition(text)?;
+        let new = Addition { text: &text, runs };
+        self.changed(py, text.len(), |state, tokenizer, options| state.set_text(tokenizer, new, options))
     }
 
     fn truncate<'py>(&self, py: Python<'py>, characters: usize) -> PyResult<ChangeRow<'py>> {
@@ -128,6 +131,12 @@ impl PyIncrementalText {
         PyBytes::new(py, &lock(&self.state).text())
     }
 
+    /// Returns the text, and the start and end of each trusted run in bytes; None if the text is not in parts.
+    fn text_with_runs<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Vec<(usize, usize)>)> {
+        let state = lock(&self.state);
+        state.runs().map(|runs| (PyBytes::new(py, &state.text()), runs))
+    }
+
     /// Returns the number of leading ids that no text appended later changes.
     fn settled_count(&self, py: Python<'_>) -> usize {
         self.read(py, |state, tokenizer, options| state.settled_count(tokenizer, options))
@@ -140,6 +149,11 @@ impl PyIncrementalText {
 }
 
 impl PyIncrementalText {
+    fn addition<'a>(&self, text: &'a Bound<'_, PyAny>) -> PyResult<(PyText<'a>, Option<&'a [Span]>)> {
+        let options = self.encoder.options.as_ref().map(|options| options.bind(text.py()));
+        self.encoder.tokenizer.get().addition(text, options)
+    }
+
     /// Changes the text; releases the GIL if `len` bytes of text are many.
     fn changed<'py>(
         &self,

@@ -82,8 +82,8 @@ impl<'a> StoredText<'a> {
         match object.cast::<PyBytes>() {
             Ok(bytes) => Ok(StoredText::Bytes(bytes.as_bytes())),
             Err(_) if object.is_instance_of::<PyParts>() => Err(PyTypeError::new_err(
-                "text is a polytok.Parts, which only encode, encode_array, encode_batch, count, count_batch, tokens, \
-                 spans, encoding and encodings accept; pass the str parts.text",
+                "text is a polytok.Parts, which this function does not accept, because it has no rule for text that is \
+                 not trusted; the methods of Tokenizer that encode, count or cut texts accept Parts (docs/trust.md)",
             )),
             Err(_) => {
                 Err(PyTypeError::new_err(format!("text must be str or bytes, not {}", object.get_type().name()?)))

@@ -7,11 +7,12 @@ use numpy::{Element, IntoPyArray, PyArray1};
 use polytok_core::batch::{Batch, BatchOptions, BatchText, Id, RowResult, count_batch, encode_batch};
 use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
+use polytok_core::normalize::output::Span;
 use polytok_core::sink::Spans;
 use polytok_core::special::SpecialSet;
 use polytok_core::streams::ByteOptions;
 use polytok_core::tokenizer::cuts::CutState;
-use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
+use polytok_core::tokenizer::{EncodeOptions, Tokenizer, Trusted};
 use polytok_core::utf8::CharOffsets;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -54,9 +55,27 @@ pub type Options<'a, 'py> = Option<&'a Bound<'py, PyResolvedOptions>>;
 
 pub fn engine_options<'a>(options: Options<'a, '_>) -> EncodeOptions<'a> {
     options.map_or_else(EncodeOptions::default, |options| {
-        let PyResolvedOptions { add_special, special, reject, .. } = options.get();
-        EncodeOptions { add_special: *add_special, special: special.as_ref(), reject: reject.as_ref(), trusted: None }
+        let PyResolvedOptions { add_special, special, reject, is_strict, .. } = options.get();
+        EncodeOptions {
+            add_special: *add_special,
+            special: special.as_ref(),
+            reject: reject.as_ref(),
+            trusted: None,
+            is_strict: *is_strict,
+        }
     })
+}
+
+/// Returns an error if the options name special tokens, which a text in parts recognizes where it is trusted.
+fn check_names(options: Options<'_, '_>) -> PyResult<()> {
+    if options.is_some_and(|options| options.get().names_tokens) {
+        return Err(to_python(Error::Argument(
+            "special= names special tokens, but in a polytok.Parts all are recognized, where the text is trusted; leave \
+             special= out, or pass special=\"all\""
+                .into(),
+        )));
+    }
+    Ok(())
 }
 
 /// A compiled tokenizer.
@@ -541,7 +560,22 @@ impl PyTokenizer {
         let Ok(parts) = object.cast::<PyParts>() else { return Ok((text::text(object)?, engine_options(options))) };
         let PyParts { text, runs } = parts.get();
         self.prepare(object.py(), parts.get(), options)?;
-        Ok((PyText::Stored(text), EncodeOptions { trusted: Some(runs), ..engine_options(options) }))
+        let trusted = Some(Trusted::of_text(runs, text.len()));
+        Ok((PyText::Stored(text), EncodeOptions { trusted, ..engine_options(options) }))
+    }
+
+    /// Returns a text that is added to another text, with its trusted runs if it is in parts. Creates the guard for text
+    /// in parts.
+    pub fn addition<'a>(
+        &self,
+        object: &'a Bound<'_, PyAny>,
+        options: Options<'_, '_>,
+    ) -> PyResult<(PyText<'a>, Option<&'a [Span]>)> {
+        let Ok(parts) = object.cast::<PyParts>() else { return Ok((text::text(object)?, None)) };
+        let PyParts { text, runs } = parts.get();
+        check_names(options)?;
+        self.create_guard(object.py())?;
+        Ok((PyText::Stored(text), Some(runs)))
     }
 
     /// Returns the texts of an argument, of which some can be in parts.
@@ -560,22 +594,18 @@ impl PyTokenizer {
         Ok(texts)
     }
 
-    /// Checks the options for a text in parts, and creates the guard, the tokenizer for texts that are not trusted as a
-    /// whole, if this text needs it.
+    /// Checks the options for a text in parts, and creates the guard if this text needs it.
     fn prepare(&self, py: Python<'_>, parts: &PyParts, options: Options<'_, '_>) -> PyResult<()> {
-        if let Some(PyResolvedOptions { names_tokens, is_strict, .. }) = options.map(Bound::get) {
-            if *names_tokens {
-                return Err(to_python(Error::Argument(
-                    "special= names special tokens, but in a polytok.Parts all are recognized, where the text is \
-                     trusted; leave special= out, or pass special=\"all\""
-                        .into(),
-                )));
-            }
-            if *is_strict {
-                self.tokenizer.reject_untrusted(&parts.text, &parts.runs).map_err(to_python)?;
-            }
+        check_names(options)?;
+        if options.is_some_and(|options| options.get().is_strict) {
+            self.tokenizer.reject_untrusted(&parts.text, &parts.runs).map_err(to_python)?;
         }
-        if parts.is_trusted() || self.tokenizer.guard_tokenizer().is_some() {
+        if parts.is_trusted() { Ok(()) } else { self.create_guard(py) }
+    }
+
+    /// Creates the guard, the tokenizer for texts that are not trusted as a whole, if it does not exist.
+    fn create_guard(&self, py: Python<'_>) -> PyResult<()> {
+        if self.tokenizer.guard_tokenizer().is_some() {
             return Ok(());
         }
         let Some(create_guard) = self.create_guard.get() else { return Ok(()) };

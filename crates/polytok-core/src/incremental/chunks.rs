@@ -2,8 +2,11 @@
 //!
 //! Invariant: the ids of all calls, joined, are the ids of the whole text. Cost: each byte of the text is searched for
 //! cuts once and encoded once, except for the contexts of cuts. Memory: the text after the last cut.
+//!
+//! A text in parts that is trusted as a whole can have other ids than the same text as the start of a text that is not,
+//! if the tokenizer has a guard. All ids are then pending until the first text that is not trusted.
 
-use super::settle::OpenText;
+use super::settle::{Addition, OpenText, Trust};
 use crate::error::Result;
 use crate::tokenizer::cuts::CutState;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
@@ -23,11 +26,17 @@ impl ChunkEncoder {
     pub fn push(
         &mut self,
         tokenizer: &Tokenizer,
-        chunk: &[u8],
+        chunk: Addition,
         options: EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        self.open.extend(chunk);
+        let has_text = self.has_started || !self.open.bytes.is_empty();
+        let is_trusted = !has_text || self.open.trust == Trust::Whole;
+        self.open.trust = self.open.trust.after(tokenizer, (has_text, is_trusted), chunk)?;
+        self.open.extend(chunk.text, chunk.runs.unwrap_or_default());
+        if self.open.trust == Trust::Whole {
+            return Ok(());
+        }
         let Some((prefix, _)) = tokenizer.affixes(options.add_special) else { return Ok(()) };
         let from = self.open.context_len;
         let Some(cut) = self.open.next_cut(tokenizer, from, usize::MAX, options) else { return Ok(()) };
@@ -49,7 +58,7 @@ impl ChunkEncoder {
                 ids.extend(suffix);
                 Ok(())
             }
-            None => tokenizer.encode(&open.bytes, options, ids),
+            None => open.encode_all(tokenizer, options, ids),
         }
     }
 

@@ -9,4 +9,5 @@ mod settle;
 mod text;
 
 pub use chunks::ChunkEncoder;
+pub use settle::Addition;
 pub use text::{Change, IncrementalText};

@@ -5,13 +5,19 @@
 //! to the last cut of the new text, and from this cut to the end. Chunks are small, so the cost of a change is that of
 //! encoding the changed text and a few kilobytes; appending costs the appended text and the text after the last cut.
 //! Text without cuts is encoded again with each change.
+//!
+//! Settled text in parts keeps its trusted runs. Its ids do not depend on the trust of the text after it, except that a
+//! text that is trusted as a whole is encoded without the guard; if this changes, the whole text is encoded again.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::settle::OpenText;
+use super::settle::{Addition, OpenText, Trust, offset};
 use crate::error::Result;
+use crate::normalize::output::Span;
 use crate::tokenizer::cuts::{CUT_WINDOW, CutState};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::trust::runs_of_part;
 use crate::utf8::is_continuation;
 
 /// The minimum number of bytes of a chunk.
@@ -24,6 +30,8 @@ const BLOCK_BYTES: usize = 4096;
 #[derive(Debug)]
 struct Chunk {
     text: Box<[u8]>,
+    /// The trusted runs of the text.
+    runs: Box<[Span]>,
     ids: Box<[u32]>,
 }
 
@@ -34,6 +42,12 @@ struct PlacedChunk {
     ends: Counts,
     /// The state of the cut at the end of the chunk.
     state: CutState,
+}
+
+/// The text of a chunk or the open text, with its trusted runs.
+struct Part<'a> {
+    text: &'a [u8],
+    runs: Cow<'a, [Span]>,
 }
 
 /// Numbers of bytes, characters and ids.
@@ -80,18 +94,27 @@ impl IncrementalText {
             settled_ids: Vec::new(),
             pending_ids: Vec::new(),
         };
-        text.replace_from(tokenizer, 0, b"", options)?;
+        text.replace_from(tokenizer, 0, Addition { text: b"", runs: None }, options)?;
         Ok(text)
     }
 
     /// Replaces the text from byte `at` on, and returns the change of the ids. If encoding fails, nothing is changed.
+    /// Text in parts can only be added to text in parts, and other text only to other text.
     pub fn replace_from(
         &mut self,
         tokenizer: &Tokenizer,
         at: usize,
-        text: &[u8],
+        added: Addition,
         options: EncodeOptions,
     ) -> Result<Change> {
+        let trust = self.open.trust.after(tokenizer, (at > 0, self.is_trusted_to(at)), added)?;
+        if at > 0 && trust != self.open.trust {
+            // The text was trusted as a whole and no longer is, or the reverse, so all of it is encoded again.
+            let mut whole = OpenText::default();
+            self.copy_to(&mut whole, 0, at);
+            whole.extend(added.text, added.runs.unwrap_or_default());
+            return self.replace_from(tokenizer, 0, Addition { text: &whole.bytes, runs: Some(&whole.runs) }, options);
+        }
         let kept_chunks = self.chunks_before(at);
         let mut next = IncrementalText {
             chunks: Vec::new(),
@@ -115,8 +138,9 @@ impl IncrementalText {
         }
         let start = self.counts_before(kept_chunks);
         let base = start.ids + next.settled_ids.len();
+        next.open.trust = trust;
         next.open.truncate(next.open.context_len + at - start.bytes);
-        next.open.extend(text);
+        next.open.extend(added.text, added.runs.unwrap_or_default());
         let mut new_ids = Vec::new();
         next.settle(tokenizer, start, options, &mut new_ids)?;
         let (prefix, suffix) = tokenizer.affixes(options.add_special).unwrap_or_default();
@@ -134,34 +158,42 @@ impl IncrementalText {
     }
 
     /// Appends text.
-    pub fn append(&mut self, tokenizer: &Tokenizer, text: &[u8], options: EncodeOptions) -> Result<Change> {
-        self.replace_from(tokenizer, self.bytes(), text, options)
+    pub fn append(&mut self, tokenizer: &Tokenizer, added: Addition, options: EncodeOptions) -> Result<Change> {
+        self.replace_from(tokenizer, self.bytes(), added, options)
     }
 
-    /// Replaces the whole text; only the text after the common start of both texts is encoded.
-    pub fn set_text(&mut self, tokenizer: &Tokenizer, text: &[u8], options: EncodeOptions) -> Result<Change> {
-        let mut at = 0;
-        for part in self.parts() {
+    /// Replaces the whole text; only the text after the common start of both texts is encoded. Text that is trusted in
+    /// one of them only is not common.
+    pub fn set_text(&mut self, tokenizer: &Tokenizer, new: Addition, options: EncodeOptions) -> Result<Change> {
+        let (text, mut at) = (new.text, 0);
+        for Part { text: part, .. } in self.parts() {
             let common = common_len(part, &text[at..]);
             at += common;
             if common < part.len() {
                 break;
             }
         }
+        at = match (self.runs(), new.runs) {
+            (Some(runs), Some(new_runs)) => at.min(common_trust_len(&runs, new_runs)),
+            (None, None) => at,
+            _ => 0,
+        };
         while at > 0 && text.get(at).is_some_and(|&byte| is_continuation(byte)) {
             at -= 1;
         }
-        self.replace_from(tokenizer, at, &text[at..], options)
+        let new_runs = new.runs.map(|runs| runs_of_part(runs, offset(at), u32::MAX));
+        self.replace_from(tokenizer, at, Addition { text: &text[at..], runs: new_runs.as_deref() }, options)
     }
 
     /// Keeps the first `chars` characters.
     pub fn truncate(&mut self, tokenizer: &Tokenizer, chars: usize, options: EncodeOptions) -> Result<Change> {
         let kept_chunks = self.chunks.partition_point(|placed| placed.ends.chars < chars);
         let start = self.counts_before(kept_chunks);
-        let part = self.parts().nth(kept_chunks).unwrap_or_default();
+        let part = self.parts().nth(kept_chunks).map_or(&[][..], |part| part.text);
         let mut char_starts = (0..part.len()).filter(|&at| !is_continuation(part[at]));
         let offset = char_starts.nth(chars - start.chars).unwrap_or(part.len());
-        self.replace_from(tokenizer, start.bytes + offset, b"", options)
+        let runs = (self.open.trust != Trust::Unparted).then_some(&[][..]);
+        self.replace_from(tokenizer, start.bytes + offset, Addition { text: b"", runs }, options)
     }
 
     /// Returns the ids of the text.
@@ -174,7 +206,26 @@ impl IncrementalText {
 
     /// Returns the text.
     pub fn text(&self) -> Vec<u8> {
-        self.parts().collect::<Vec<_>>().concat()
+        self.parts().map(|part| part.text).collect::<Vec<_>>().concat()
+    }
+
+    /// Returns the trusted runs of the text, no two of which touch; None if the text is not in parts.
+    pub fn runs(&self) -> Option<Vec<(usize, usize)>> {
+        if self.open.trust == Trust::Unparted {
+            return None;
+        }
+        let (mut runs, mut start) = (Vec::<(usize, usize)>::new(), 0);
+        for part in self.parts() {
+            for &(from, to) in part.runs.iter() {
+                let (from, to) = (start + from as usize, start + to as usize);
+                match runs.last_mut() {
+                    Some(last) if last.1 == from => last.1 = to,
+                    _ => runs.push((from, to)),
+                }
+            }
+            start += part.text.len();
+        }
+        Some(runs)
     }
 
     /// Returns the number of bytes of the text.
@@ -189,9 +240,24 @@ impl IncrementalText {
     }
 
     /// Returns the parts of the text, from left to right.
-    fn parts(&self) -> impl Iterator<Item = &[u8]> {
-        let chunks = self.chunks.iter().map(|placed| &placed.chunk.text[..]);
-        chunks.chain([&self.open.bytes[self.open.context_len..]])
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let chunks = self.chunks.iter().map(|placed| &placed.chunk);
+        let parts = chunks.map(|chunk| Part { text: &chunk.text, runs: Cow::Borrowed(&chunk.runs) });
+        let OpenText { bytes, runs, context_len, .. } = &self.open;
+        let open_runs = Cow::Owned(runs_of_part(runs, offset(*context_len), u32::MAX));
+        parts.chain([Part { text: &bytes[*context_len..], runs: open_runs }])
+    }
+
+    /// Reports whether the text up to byte `at` is trusted. The whole text can be trusted only if it says so itself.
+    fn is_trusted_to(&self, at: usize) -> bool {
+        match self.open.trust {
+            Trust::Whole => true,
+            Trust::Partial if at == self.bytes() => at == 0,
+            Trust::Partial => {
+                at == 0 || self.runs().is_some_and(|runs| matches!(runs.first(), Some(&(0, end)) if end >= at))
+            }
+            Trust::Unparted => at == 0,
+        }
     }
 
     /// Returns the counts before the chunk with an index.
@@ -214,19 +280,24 @@ impl IncrementalText {
     fn reopened(&self, tokenizer: &Tokenizer, kept_chunks: usize, end: usize) -> OpenText {
         let mut open = OpenText::default();
         if let Some(last) = kept_chunks.checked_sub(1) {
-            let text = &self.chunks[last].chunk.text;
-            open.extend(&text[tokenizer.context_start(text, text.len())..]);
+            let Chunk { text, runs, .. } = &*self.chunks[last].chunk;
+            let context_start = tokenizer.context_start(text, text.len());
+            open.extend(&text[context_start..], &runs_of_part(runs, offset(context_start), offset(text.len())));
             open.context_len = open.bytes.len();
         }
-        let start = self.counts_before(kept_chunks).bytes;
-        open.start = start - open.context_len;
-        let mut missing = end - start;
-        for part in self.parts().skip(kept_chunks) {
-            let part = &part[..part.len().min(missing)];
-            open.extend(part);
-            missing -= part.len();
-        }
+        open.start = self.counts_before(kept_chunks).bytes - open.context_len;
+        self.copy_to(&mut open, kept_chunks, end);
         open
+    }
+
+    /// Appends the text from a chunk to byte `end` to an open text.
+    fn copy_to(&self, open: &mut OpenText, chunk: usize, end: usize) {
+        let mut missing = end - self.counts_before(chunk).bytes;
+        for Part { text, runs } in self.parts().skip(chunk) {
+            let len = text.len().min(missing);
+            open.extend(&text[..len], &runs_of_part(&runs, 0, offset(len)));
+            missing -= len;
+        }
     }
 
     /// Finds the cuts of the open text, and appends the ids between them to `new_ids`. `start` are the counts before
@@ -241,7 +312,7 @@ impl IncrementalText {
         let mut ends = start;
         if tokenizer.affixes(options.add_special).is_none() {
             // The template has the text several times, so all ids are pending.
-            return tokenizer.encode(&self.open.bytes, options, &mut self.pending_ids);
+            return self.open.encode_all(tokenizer, options, &mut self.pending_ids);
         }
         while let Some(cut) = self.open.next_cut(tokenizer, self.settled, BLOCK_BYTES, options) {
             let from = new_ids.len();
@@ -258,12 +329,14 @@ impl IncrementalText {
 
     /// Moves the settled text to a chunk. `ends` are the counts before the open text.
     fn seal(&mut self, tokenizer: &Tokenizer, ends: &mut Counts) {
-        let text: Box<[u8]> = self.open.bytes[self.open.context_len..self.settled].into();
+        let OpenText { bytes, runs, context_len, .. } = &self.open;
+        let text: Box<[u8]> = bytes[*context_len..self.settled].into();
+        let runs = runs_of_part(runs, offset(*context_len), offset(self.settled)).into();
         let ids: Box<[u32]> = std::mem::take(&mut self.settled_ids).into();
         ends.bytes += text.len();
         ends.chars += text.iter().filter(|&&byte| !is_continuation(byte)).count();
         ends.ids += ids.len();
-        self.chunks.push(PlacedChunk { chunk: Arc::new(Chunk { text, ids }), ends: *ends, state: self.state });
+        self.chunks.push(PlacedChunk { chunk: Arc::new(Chunk { text, runs, ids }), ends: *ends, state: self.state });
         self.open.remove_before(tokenizer, self.settled);
         self.settled = self.open.context_len;
     }
@@ -276,4 +349,20 @@ fn common_len(one: &[u8], other: &[u8]) -> usize {
         return len;
     }
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+/// Returns the length of the common start of two texts with these trusted runs, if the texts are equal.
+fn common_trust_len(runs: &[(usize, usize)], other_runs: &[Span]) -> usize {
+    let others = other_runs.iter().map(|&(start, end)| (start as usize, end as usize));
+    for (run, other) in runs.iter().copied().zip(others) {
+        if run.0 != other.0 {
+            return run.0.min(other.0);
+        }
+        if run.1 != other.1 {
+            return run.1.min(other.1);
+        }
+    }
+    let common = runs.len().min(other_runs.len());
+    let next = runs.get(common).map(|run| run.0).or(other_runs.get(common).map(|run| run.0 as usize));
+    next.unwrap_or(usize::MAX)
 }

@@ -12,8 +12,10 @@ use std::cmp::Ordering;
 use aho_corasick::{AhoCorasick, Input, Match, MatchKind};
 
 use super::finder::SpecialFinder;
+use super::joint::SpecialJoint;
 use super::white_space::{WhiteSpaceScanner, is_next_to_word};
 use super::{SpecialSet, Specials, TextPart};
+use crate::boundary::neighbours::BytePairs;
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::normalize::output::Span;
@@ -38,6 +40,8 @@ pub struct TrustedSet {
     /// The tokens that mark structure, for [`TrustedSet::reject`].
     marks: Vec<SpecialToken>,
     marks_automaton: Lazy<Option<AhoCorasick>>,
+    /// The pairs of bytes that are adjacent in a token of `marks`.
+    mark_pairs: Lazy<BytePairs>,
 }
 
 impl TrustedSet {
@@ -49,6 +53,7 @@ impl TrustedSet {
             everywhere: specials.set_of(|token| marks_nothing(token).then_some(true), normalize)?,
             marks: specials.tokens().iter().filter(is_mark).cloned().collect(),
             marks_automaton: Lazy::default(),
+            mark_pairs: Lazy::default(),
         })
     }
 
@@ -86,6 +91,17 @@ impl TrustedSet {
              the text, trust it, or encode it as plain text with reject_special=False",
             found.start()
         )))
+    }
+
+    /// Reports whether no token reaches over an offset, wherever the text is trusted: neither a token that is searched
+    /// for in the text before normalization nor one that [`TrustedSet::reject`] finds.
+    pub fn is_independent(&self, joint: SpecialJoint) -> bool {
+        let pairs = self.mark_pairs.get(|| BytePairs::from_entries(self.marks.iter().map(|token| &token.text[..])));
+        let (mut left, mut right) = ([0; 4], [0; 4]);
+        let last = joint.left.encode_utf8(&mut left).as_bytes().last().copied();
+        let first = joint.right.encode_utf8(&mut right).as_bytes().first().copied();
+        let is_in_mark = last.zip(first).is_none_or(|(last, first)| pairs.has(last, first));
+        !is_in_mark && self.all.as_ref().is_none_or(|set| set.is_independent(joint))
     }
 
     fn finders<'a>(&'a self, of: impl Fn(&'a SpecialSet) -> Option<&'a SpecialFinder>) -> Finders<'a> {

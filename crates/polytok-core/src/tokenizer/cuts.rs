@@ -14,6 +14,12 @@
 //! The ids of SentencePiece's Unigram depend on the rounding of a sum of scores from the start of the text. So a cut of
 //! such a text has a [`CutState`]: the sum at the cut, with which the text after the cut is encoded.
 //!
+//! In a text with trusted runs, a special token can be recognized or not, and so can a user-defined piece, which the
+//! guard (trust.rs) has as a code in trusted text and not at all in other text. A cut does not depend on the runs: no
+//! special token of the vocabulary reaches over the offset, recognized or not, and the offset is proven for both the
+//! tokenizer and its guard. The codes need no proof, because only the entries of pieces that the tokenizer's own proof
+//! covers have them.
+//!
 //! No cut is claimed for patterns without an automaton, and for steps and models without a proof. Then a text can have
 //! no cut at all.
 //!
@@ -24,7 +30,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use hashbrown::HashSet;
 
-use super::{EncodeOptions, Tokenizer};
+use super::trusted::TrustedRuns;
+use super::{EncodeOptions, Tokenizer, Trusted};
 use crate::boundary::Boundary;
 use crate::boundary::neighbours::BytePairs;
 use crate::error::Result;
@@ -35,8 +42,10 @@ use crate::normalize::origin::Place;
 use crate::post::{Fallback, Out, Sink};
 use crate::spec::{Kind, Symbols};
 use crate::special::joint::SpecialJoint;
+use crate::special::trusted::TrustedSet;
 use crate::special::{SpecialSet, TextPart};
 use crate::split::joint::Division;
+use crate::trust::runs_of_part;
 use crate::utf8::{is_continuation, only_char};
 
 /// What the ids after a cut depend on besides the text around the cut: SentencePiece's Unigram adds scores from the
@@ -193,7 +202,16 @@ impl Tokenizer {
     /// Reports whether an offset of a text is proven to be a cut.
     fn is_cut(&self, text: &[u8], at: usize, options: EncodeOptions) -> bool {
         let Some(chars) = CutChars::read(text, at) else { return false };
-        self.pipeline_divides(chars) && self.specials_divide(chars, options)
+        let guard = self.guard_of(options);
+        self.pipeline_divides(chars)
+            && guard.is_none_or(|guard| guard.pipeline_divides(chars))
+            && self.specials_divide(chars, options)
+    }
+
+    /// Returns the guard's tokenizer if a text with these options is encoded with it.
+    fn guard_of(&self, options: EncodeOptions) -> Option<&Tokenizer> {
+        options.trusted.filter(|trusted| !trusted.is_whole)?;
+        self.guard_tokenizer().flatten()
     }
 
     /// Returns the start of the context with which the text after a cut is encoded by [`Self::encode_from`].
@@ -212,23 +230,33 @@ impl Tokenizer {
         options: EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        if let CompiledModel::Unigram(unigram) = &self.segmenter.model {
-            return self.encode_unigram_from(unigram, text, cut, state, options, ids);
+        let engine = self.guard_of(options).unwrap_or(self);
+        if let CompiledModel::Unigram(unigram) = &engine.segmenter.model {
+            let ids_before = ids.len();
+            let result = self.encode_unigram_from((engine, unigram), text, cut, state, options, ids);
+            if result.is_err() {
+                ids.truncate(ids_before);
+            }
+            return result;
         }
         let options = EncodeOptions { add_special: false, ..options };
         let from = ids.len();
         self.encode(text, options, ids)?;
         if cut > 0 {
-            let context_count = self.count(&text[..cut], options)?;
+            let context_runs = options.trusted.map(|trusted| runs_of_part(trusted.runs, 0, cut as u32));
+            let part_of = |(trusted, runs): (Trusted, _)| Trusted { runs, is_whole: trusted.is_whole };
+            let trusted = options.trusted.zip(context_runs.as_deref()).map(part_of);
+            let context_count = self.count(&text[..cut], EncodeOptions { trusted, ..options })?;
             ids.drain(from..from + context_count);
         }
         Ok(())
     }
 
-    /// Implements `encode_from` for SentencePiece's Unigram. Each special token starts a new sum.
+    /// Implements `encode_from` for SentencePiece's Unigram: `engine` is this tokenizer or its guard. Each special token
+    /// starts a new sum.
     fn encode_unigram_from(
         &self,
-        unigram: &Unigram,
+        (engine, unigram): (&Tokenizer, &Unigram),
         text: &[u8],
         cut: usize,
         state: &mut CutState,
@@ -236,9 +264,14 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
     ) -> Result<()> {
         options.check(text)?;
-        let context_len = if cut == 0 { 0 } else { self.normalized(&text[..cut])?.len() };
-        let (mut sum, old_len) = (state.sum, ids.len());
-        let mut out = Out::new(&self.segmenter.fallback, ids);
+        let context_len = if cut == 0 { 0 } else { engine.normalized(&text[..cut])?.len() };
+        let runs = match options.trusted {
+            Some(trusted) => Some(TrustedRuns::new(self, trusted.runs)?),
+            None => None,
+        };
+        let partly_trusted = runs.filter(|_| options.trusted.is_some_and(|trusted| !trusted.is_whole));
+        let mut sum = state.sum;
+        let mut out = Out::new(&engine.segmenter.fallback, ids);
         let mut encode_part = |part| {
             match part {
                 TextPart::Special(id, start, end) => {
@@ -246,28 +279,39 @@ impl Tokenizer {
                     sum = 0.0;
                 }
                 TextPart::Text(start, end) => {
-                    let normalized = self.normalized(&text[start..end])?;
+                    let part = &text[start..end];
+                    let coded = match partly_trusted {
+                        Some(runs) => runs.normalized(engine, part, start)?,
+                        None => None,
+                    };
+                    let normalized = coded.map_or_else(|| engine.normalized(part), |coded| Ok(coded.text))?;
                     let skipped = if start == 0 { context_len } else { 0 };
                     let part = &normalized[skipped..];
                     out.begin_part(Place::unchanged_at(0));
                     let mut emit = |segment| out.write_segment(part, 0, segment);
-                    sum = self.with_scratch(|scratch| {
+                    sum = engine.with_scratch(|scratch| {
                         unigram.segment_from(part, sum, &mut scratch.segmenter.model.unigram, &mut emit)
                     })?;
                 }
             }
             Ok(())
         };
-        let set = options.special.or(self.specials().always());
-        let result = match set {
-            Some(set) => set.split(text, encode_part),
-            None if text.is_empty() => Ok(()),
-            None => encode_part(TextPart::Text(0, text.len())),
-        };
-        if result.is_err() {
-            ids.truncate(old_len);
+        match (runs, self.recognized(options)) {
+            (Some(runs), _) if partly_trusted.is_some() => runs.set.split(text, runs.runs, encode_part)?,
+            (_, Some(set)) => set.split(text, encode_part)?,
+            _ if text.is_empty() => {}
+            _ => encode_part(TextPart::Text(0, text.len()))?,
         }
-        result.map(|()| state.sum = sum)
+        state.sum = sum;
+        Ok(())
+    }
+
+    /// Returns the special tokens that are recognized in a text; in a text with trusted runs, in these runs.
+    fn recognized<'a>(&'a self, options: EncodeOptions<'a>) -> Option<&'a SpecialSet> {
+        match options.trusted {
+            Some(_) => self.trusted_set().ok().and_then(TrustedSet::all),
+            None => options.special.or(self.specials().always()),
+        }
     }
 
     fn cuts(&self) -> &Cuts {
@@ -327,11 +371,15 @@ impl Tokenizer {
 
     /// Reports whether no special token reaches over the offset.
     fn specials_divide(&self, chars: CutChars, options: EncodeOptions) -> bool {
-        let recognized = options.special.or(self.specials().always());
+        let recognized = self.recognized(options);
         let CutChars { left, right, .. } = chars;
         let joint = SpecialJoint { left, right, starts_differ: self.cuts().starts_differ };
         let is_independent = |set: &SpecialSet| set.is_independent(joint);
-        if !options.reject.is_none_or(is_independent) || !recognized.is_none_or(is_independent) {
+        let are_independent = match options.trusted {
+            Some(_) => self.trusted_set().is_ok_and(|set| set.is_independent(joint)),
+            None => options.reject.is_none_or(is_independent) && recognized.is_none_or(is_independent),
+        };
+        if !are_independent {
             return false;
         }
         let Some(set) = recognized.filter(|set| set.has_normalized()) else { return true };
