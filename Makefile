@@ -36,6 +36,7 @@ test-xgrammar: $(VENV)/installed-test
 parity: $(VENV)/installed-test
 	$(BIN)/python -m tests.parity --full
 	$(BIN)/python tests/parity/incremental.py
+	$(BIN)/python tests/parity/streams.py
 
 lint: $(VENV)/installed-test $(VENV)/installed-docs
 	cargo fmt --check
