@@ -280,6 +280,20 @@ def test_objects_are_plain_data() -> None:
     assert text == "a;0.5;(1, True);<builtin_function_or_method>;😀\ufffd;"
 
 
+# Lists that contain the list before them twice: as text, or for a comparison, they have millions of items.
+NESTED = (
+    "{% set ns = namespace(x=[1], y=[1], t=(1,)) %}{% for i in range(30) %}{% set ns.x = [ns.x, ns.x] %}"
+    "{% set ns.y = [ns.y, ns.y] %}{% endfor %}"
+)
+NESTED_WORK = [
+    *("{{ ns.x }}", "{{ ns.x ~ '' }}", "{{ ns.x | string }}", "{{ ns.x | tojson }}", "{{ ns.x | pprint }}"),
+    *("{{ '%s' % (ns.x,) }}", "{{ '%r' % (ns.x,) }}", "{{ '{}'.format(ns.x) }}", "{{ '{!r}'.format(ns.x) }}"),
+    *("{{ [ns.x] | join }}", "{{ ns.x == ns.y }}", "{{ ns.x in [ns.y] }}", "{{ ns.x is eq(ns.y) }}"),
+    *("{{ [ns.x].index(ns.y) }}", "{{ [ns.x, ns.y] | sort }}", "{{ raise_exception(ns.x) }}", "{{ ns.x | upper }}"),
+    "{% for i in range(30) %}{% set ns.t = (ns.t, ns.t) %}{% endfor %}{{ {ns.t: 1} | length }}",
+]
+
+
 @pytest.mark.parametrize(
     "template",
     [
@@ -314,6 +328,31 @@ def test_objects_are_plain_data() -> None:
         "{% set x = 'ab' * 2000000 %}{% for i in range(99999) %}{{ 'c' in x }}{% endfor %}",
         "{% set x = range(99999) | list %}{% for i in range(99999) %}{% set y = x | list %}{% endfor %}",
         "{{ " + "(" * 9999 + ")" * 9999 + " }}",
+        "{{ ('a' * 400000) | list | length }}",
+        "{{ ('a' * 400000).split('a') | length }}",
+        "{{ ('a ' * 200000).split() | length }}",
+        "{{ ('a\n' * 200000).splitlines() | length }}",
+        "{{ ('a' * 400000).replace('a', 'b') }}",
+        "{{ ('<' * 200000) | e }}",
+        "{{ (messages[0].content ~ 'b') * 100000 }}",
+        "{% set x = (messages[0].content ~ 'b') * 50000 %}{% for i in range(99999) %}{{ x[7] }}{% endfor %}",
+        "{% for i in range(9999) %}{% for j in range(9) %}" + "{{ '' if i else '' }}" * 20 + "{% endfor %}{% endfor %}",
+        "{% macro f(n) %}"
+        + "{% set x = n %}" * 99
+        + "{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(99) }}",
+        *(NESTED + work for work in NESTED_WORK),
+        "{% set ns = namespace(x='a'.encode()) %}{% for i in range(40) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+        "{{ 'a'.encode().ljust(1000000000) | length }}",
+        "{{ ('%1000000000d'.encode() % 1) | length }}",
+        "{{ (1).to_bytes(1000000000, 'big') | length }}",
+        "{{ ('f' * 400000) | int(base=16) // 3 }}",
+        "{{ 0x" + "f" * 9999 + " // 3 }}",
+        "{{ ('a' * 9000).translate({97: 'b' * 100000}) | length }}",
+        "{{ strftime_now('%999999999d') | length }}",
+        "{{ ('a' * 100000) | wordwrap(1) | length }}",
+        "{{ ('(' * 100000) | urlize | length }}",
+        "{{ range(99999) | list | tojson(separators=('a' * 900, 'b')) | length }}",
+        "a" * 600_000,
     ],
 )
 def test_templates_that_do_too_much_are_stopped(template: str) -> None:
@@ -330,6 +369,9 @@ def test_limits() -> None:
     assert len(default().render_chat(HI, template=template).text) == 2890
     long_message = [{"role": "user", "content": "a b " * 1_000_000}]
     assert len(default().render_chat(long_message, template="{{ messages[0].content | trim }}").text) == 3_999_999
+    copying = "{% set n = namespace(x='') %}{% for m in messages %}{% set n.x = n.x ~ m.content %}{% endfor %}{{ n.x }}"
+    many_messages = [{"role": "user", "content": "abcdefghi"}] * 3000  # as Reka-Edge does, which copies 40 MB here
+    assert len(default().render_chat(many_messages, template=copying).text) == 27_000
     for wrong in (0, "a", True):
         with pytest.raises(ArgumentError, match="steps="):
             Limits(steps=wrong)  # type: ignore[arg-type]

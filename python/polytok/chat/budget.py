@@ -14,15 +14,20 @@ from ..keywords import keyword
 from ..records import dataclass
 
 _MAX_NUMBER_BITS = 4096
+_MAX_PRODUCT = 1_000_000_000
+STEPS_OF_TEXT = 16
+"""The steps of an operation that builds many texts, such as ``split``, for each of them."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """How much a chat template can do before rendering is stopped with a `ChatTemplateError`.
 
-    ``steps`` limits the work: an iteration of a loop is one step, a call is 16, and a filter has a step for each item
-    that it reads. ``characters`` limits the texts that the template builds, each intermediate text included. Both grow
-    by 16 for each character of the conversation, so a long conversation does not need higher limits.
+    ``steps`` limits the work: an iteration of a loop and a call of a macro have steps for each expression in them,
+    other calls have 16, and a filter has one for each item that it reads. ``characters`` limits the texts that the
+    template builds, each intermediate text included. Both grow by 16 for each character of the conversation, and by
+    the product of its characters and messages (at most a billion), because some templates copy the text so far for
+    each message. So a long conversation does not need higher limits.
 
     >>> from polytok.chat import Limits
     >>> Limits(steps=1000)
@@ -44,19 +49,20 @@ class Budget:
 
     __slots__ = ("characters", "limits", "steps")
 
-    def __init__(self, limits: Limits, input_characters: int) -> None:
+    def __init__(self, limits: Limits, input_characters: int, messages: int) -> None:
+        growth = 16 * input_characters + min(messages * input_characters, _MAX_PRODUCT)
         self.limits = limits
-        self.steps = limits.steps + 16 * input_characters
-        self.characters = limits.characters + 16 * input_characters
+        self.steps = limits.steps + growth
+        self.characters = limits.characters + growth
 
 
 _BUDGET: ContextVar[Budget] = ContextVar("polytok_chat_budget")
 
 
 @contextmanager
-def spending(limits: Limits, input_characters: int = 0) -> Iterator[Budget]:
+def spending(limits: Limits, input_characters: int = 0, messages: int = 0) -> Iterator[Budget]:
     """Sets the budget of everything that this thread renders within the block."""
-    budget = Budget(limits, input_characters)
+    budget = Budget(limits, input_characters, messages)
     token = _BUDGET.set(budget)
     try:
         yield budget
@@ -64,9 +70,13 @@ def spending(limits: Limits, input_characters: int = 0) -> Iterator[Budget]:
         _BUDGET.reset(token)
 
 
-def step() -> bool:
-    """Counts one iteration of a loop. Returns True, so that it can stand in a condition."""
-    spend_steps(1)
+def step(count: int) -> bool:
+    """Counts the steps of a loop's iteration. Returns True, so that it can stand in a condition."""
+    budget = _BUDGET.get(None)
+    if budget is not None:
+        budget.steps -= count
+        if budget.steps < 0:
+            spend_steps(0)  # raises
     return True
 
 
@@ -84,9 +94,29 @@ def spend_steps(count: int) -> None:
 
 def weigh(value: Any) -> Any:
     """Counts the work of comparing a value, and returns the value."""
-    if isinstance(value, (str, list, tuple)):
+    if isinstance(value, str):
         spend_steps(len(value) // 64)
+    elif isinstance(value, (list, tuple, dict)):
+        spend_items(value)
     return value
+
+
+def spend_items(value: Any, *, writes: bool = False) -> None:
+    """Counts the items of a value at any depth, because a small program can build lists that contain one another
+    millions of times. ``writes`` counts the characters of its texts too, for a conversion to text."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            spend_steps(2 + len(item) // 64)
+            if writes:
+                spend_characters(len(item))
+        elif isinstance(item, dict):
+            spend_steps(4 * len(item))
+            pending += [*item, *item.values()]
+        elif isinstance(item, (list, tuple)):
+            spend_steps(2 * len(item) + 2)
+            pending += item
 
 
 def spend_characters(count: int) -> None:

@@ -7,6 +7,7 @@ lists and dicts, and the loading of other templates; `polytok.chat.budget` stops
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -15,7 +16,7 @@ from typing import Any
 
 import jinja2
 from jinja2 import nodes
-from jinja2.compiler import CodeGenerator, Frame, operators
+from jinja2.compiler import CodeGenerator, Frame, MacroRef, operators
 from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
@@ -23,20 +24,33 @@ from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
+from ..errors import ChatTemplateError
 from .budget import Limits, check_number, spend_characters, spend_steps, spending, step, weigh
-from .filters import all_filters
+from .filters import all_filters, all_tests, text_of
 from .formatting import OriginFormatter
 from .origin import Text, generated, is_from_template, joined, literal
 
 _COMPILE_LIMITS = Limits(steps=1_000_000, characters=10_000_000)
+_MAX_SOURCE = 500_000
 _STEPS_OF_CALL = 16
+_STEPS_OF_ITEM = 8
+_STEPS_OF_METHODS = {"copy": 4, "count": 1, "index": 1}
 _DICT_ATTRIBUTES = frozenset(dir(dict))
-_STEP, _WEIGH, _LITERAL = "polytok_step", "polytok_weigh", "polytok_text_"
+_MAX_TIME_FORMAT = 1000
+_WIDTH = re.compile(r"%[-_0^#]*[0-9]")
+# Bytes and numbers have methods that build huge values.
+_ATTRIBUTES = {
+    bytes: frozenset(("decode",)),
+    int: frozenset(("bit_length", "real", "imag", "numerator", "denominator")),
+}
+_STEP, _WEIGH, _TO_TEXT, _LITERAL = "polytok_step", "polytok_weigh", "polytok_str", "polytok_text_"
 
 
 @lru_cache(maxsize=64)
 def compiled(source: str) -> jinja2.Template:
     """Compiles a template. Raises the errors of jinja."""
+    if len(source) > _MAX_SOURCE:
+        raise ChatTemplateError(f"the chat template has {len(source)} characters; at most {_MAX_SOURCE} are supported")
     with spending(_COMPILE_LIMITS):
         return _ENVIRONMENT.from_string(source)
 
@@ -51,7 +65,8 @@ class OriginCodeGenerator(CodeGenerator):
     def constants(self) -> str:
         """Returns the code that defines the names in the generated code, which is run before any template is."""
         rows = [f"{name} = environment.literal({content!r})" for content, name in self.literals.items()]
-        return "\n".join(("", f"{_STEP} = environment.step", f"{_WEIGH} = environment.weigh", *rows, ""))
+        functions = (f"{name} = environment.{method}" for name, method in _FUNCTIONS.items())
+        return "\n".join(("", *functions, *rows, ""))
 
     def _constant(self, value: Any) -> str:
         """Returns the code of a constant."""
@@ -64,6 +79,8 @@ class OriginCodeGenerator(CodeGenerator):
             return (
                 "{" + ", ".join(f"{self._constant(key)}: {self._constant(item)}" for key, item in value.items()) + "}"
             )
+        if isinstance(value, int):
+            check_number(value.bit_length())
         return str(value) if isinstance(value, float) else repr(value)
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:
@@ -83,26 +100,67 @@ class OriginCodeGenerator(CodeGenerator):
         self.write("))")
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
-        count_iteration = _internal_name(f"{_STEP}()", node.lineno)
+        condition = _count_steps(node.body, node.lineno)
         if node.test is None:
-            node.body = [nodes.ExprStmt(count_iteration, lineno=node.lineno), *node.body]
+            node.body = [nodes.ExprStmt(condition, lineno=node.lineno), *node.body]
         else:
-            node.test = nodes.And(count_iteration, node.test, lineno=node.lineno)
+            node.test = nodes.And(condition, node.test, lineno=node.lineno)
         super().visit_For(node, frame)
+
+    def macro_body(self, node: nodes.Macro | nodes.CallBlock, frame: Frame) -> tuple[Frame, MacroRef]:
+        node.body = [nodes.ExprStmt(_count_steps(node.body, node.lineno), lineno=node.lineno), *node.body]
+        return super().macro_body(node, frame)
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        if frame.eval_ctx.volatile or frame.eval_ctx.autoescape:
+            super()._output_child_pre(node, frame, finalize)
+        else:
+            self.write(f"{_TO_TEXT}(")
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:
+        """Counts the items of a tuple, which can be hashed, when it is built."""
+        is_built = node.ctx == "load" and not _is_constant(node)
+        self.write(f"{_WEIGH}(" if is_built else "")
+        super().visit_Tuple(node, frame)
+        self.write(")" if is_built else "")
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
         """Counts the work of comparing two values that are not constants."""
         expressions = [node.expr, *(operand.expr for operand in node.ops)]
+        constants = [_is_constant(expression) for expression in expressions]
         self.write("(")
         for index, expression in enumerate(expressions):
             if index:
                 self.write(f" {operators[node.ops[index - 1].op]} ")
-            is_weighed = not any(isinstance(neighbor, nodes.Const) for neighbor in expressions)
-            is_weighed = is_weighed or (index > 0 and node.ops[index - 1].op in ("in", "notin"))
+            is_searched = index > 0 and node.ops[index - 1].op in ("in", "notin")
+            is_weighed = not constants[index] and (is_searched or not any(constants))
             self.write(f"{_WEIGH}(" if is_weighed else "")
             self.visit(expression, frame)
             self.write(")" if is_weighed else "")
         self.write(")")
+
+
+_FUNCTIONS = {_STEP: "step", _WEIGH: "weigh", _TO_TEXT: "text_of"}
+
+
+def _is_constant(node: nodes.Node) -> bool:
+    """Reports whether an expression is a constant, or a list of constants."""
+    if isinstance(node, (nodes.List, nodes.Tuple)):
+        return all(isinstance(item, nodes.Const) for item in node.items)
+    return isinstance(node, nodes.Const)
+
+
+def _count_steps(body: Iterable[nodes.Node], line: int) -> nodes.InternalName:
+    """Returns an expression that counts the steps of a body, without the bodies within it: two for each node, and more
+    for an attribute."""
+    steps = 0
+    pending = list(body)
+    while pending:
+        node = pending.pop()
+        steps += 6 if isinstance(node, (nodes.Getattr, nodes.NSRef)) else 1  # the sandbox checks attributes
+        is_body = isinstance(node, (nodes.For, nodes.Macro, nodes.CallBlock))
+        pending += node.iter_child_nodes(exclude=("body",) if is_body else None)
+    return _internal_name(f"{_STEP}({2 * steps + 1})", line)
 
 
 def _internal_name(code: str, line: int) -> nodes.InternalName:
@@ -136,6 +194,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
     def __init__(self) -> None:
         super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=[GenerationTag, loopcontrols])
         self.filters.update(all_filters())
+        self.tests.update(all_tests())
         self.globals.update(
             raise_exception=_raise_exception, strftime_now=_strftime_now, dict=_Dict(), namespace=_Namespace
         )
@@ -144,12 +203,13 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
     literal = staticmethod(literal)
     step = staticmethod(step)
     weigh = staticmethod(weigh)
+    text_of = staticmethod(text_of)
     concat = staticmethod(joined)
 
     @staticmethod
     def concat_values(values: tuple[Any, ...]) -> Text:
         """Returns the result of the operator ``~``."""
-        return joined([str(value) for value in values])
+        return joined([text_of(value) for value in values])
 
     def _generate(
         self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False
@@ -164,6 +224,10 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             return obj[attribute]
         return super().getattr(Text(obj) if type(obj) is str else obj, attribute)
 
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        names = _ATTRIBUTES.get(type(obj))
+        return (names is None or attr in names) and super().is_safe_attribute(obj, attr, value)
+
     def getitem(self, obj: Any, argument: Any) -> Any:
         return super().getitem(Text(obj) if type(obj) is str else obj, argument)
 
@@ -172,6 +236,10 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         owner = getattr(__obj, "__self__", None)
         if isinstance(owner, str):
             spend_steps(len(owner) // 64)
+        elif isinstance(owner, (list, tuple, dict)):
+            spend_steps(len(owner) * _STEPS_OF_METHODS.get(__obj.__name__, 0))
+            for argument in args:
+                weigh(argument)
         return super().call(__context, __obj, *args, **keywords)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
@@ -206,23 +274,29 @@ def _check_operation(operator: str, left: Any, right: Any) -> None:
     if operator == "+":
         if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
             spend_steps(len(left) + len(right))
+        elif isinstance(left, bytes) and isinstance(right, bytes):
+            spend_characters(len(left) + len(right))
     elif operator == "*":
         for value, count in ((left, right), (right, left)):
             if isinstance(value, int) and isinstance(count, int):
                 check_number(value.bit_length() + count.bit_length())
             elif isinstance(value, (list, tuple)) and isinstance(count, int):
                 spend_steps(len(value) * max(count, 0))
-            elif isinstance(value, (str, bytes)) and isinstance(count, int):
+            elif isinstance(value, (str, bytes)) and not isinstance(value, Text) and isinstance(count, int):
                 spend_characters(len(value) * max(count, 0))
+    elif operator == "%" and isinstance(left, bytes):
+        raise TypeError("bytes cannot be formatted")
     elif operator == "**" and isinstance(left, int) and isinstance(right, int):
         check_number(left.bit_length() * abs(right))
 
 
 def _raise_exception(message: Any) -> None:
-    raise TemplateError(message)
+    raise TemplateError(text_of(message))
 
 
 def _strftime_now(format: str) -> str:
+    if len(format) > _MAX_TIME_FORMAT or _WIDTH.search(format):
+        raise ValueError("strftime_now: the format is longer than 1000 characters, or has a width")
     text = datetime.now().strftime(str.__str__(format))
     return literal(text) if is_from_template(format) else Text(text)
 
@@ -231,9 +305,11 @@ class _Dict:
     """The function ``dict`` of templates, without the attributes of the class."""
 
     def __call__(self, *args: Any, **keywords: Any) -> dict[Any, Any]:
+        spend_steps(sum(_STEPS_OF_ITEM * len(value) for value in (*args, keywords) if hasattr(value, "__len__")))
         return dict(*args, **keywords)
 
     def fromkeys(self, *args: Any, **keywords: Any) -> dict[Any, Any]:
+        spend_steps(sum(_STEPS_OF_ITEM * len(value) for value in args[:1] if hasattr(value, "__len__")))
         return dict.fromkeys(*args, **keywords)
 
 
@@ -245,6 +321,9 @@ class _Namespace(Namespace):
         for name in values:
             _check_name(name)
         Namespace.__init__(self, values)
+
+    def __repr__(self) -> str:
+        return "<Namespace>"  # without values, which can contain the namespace
 
     def __setitem__(self, name: str, value: Any) -> None:
         _check_name(name)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2.sandbox import SandboxedFormatter
 
-from .budget import spend_characters
-from .origin import Run, SafeText, Text, joined, runs_of
+from .budget import STEPS_OF_TEXT, spend_characters, spend_items, spend_steps
+from .origin import Run, SafeText, Text, is_from_template, joined, runs_of
 
 _DIRECTIVE = re.compile(r"%(\((?P<key>[^()]*)\))?(?P<flags>[#0 +-]*[\d*]*(\.[\d*]*)?[hlL]?)(?P<type>.)", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
@@ -18,10 +19,11 @@ _NUMBER = re.compile(r"\d+")
 def percent(text: Text, values: Any) -> Text:
     """Returns ``text % values``."""
     is_mapping = isinstance(values, Mapping)
-    remaining = list(values) if isinstance(values, tuple) else [values]
+    remaining = deque(values if isinstance(values, tuple) else [values])
     parts: list[str] = []
     position = 0
     used = is_mapping
+    spend_steps(2 * STEPS_OF_TEXT * str.count(text, "%"))
     for match in _DIRECTIVE.finditer(text):
         parts.append(text[position : match.start()])
         position = match.end()
@@ -31,7 +33,7 @@ def percent(text: Text, values: Any) -> Text:
         _check_width(match["flags"])
         if match["key"] is None and not remaining:
             raise TypeError("not enough arguments for format string")
-        value = values[match["key"]] if match["key"] is not None else remaining.pop(0)
+        value = values[match["key"]] if match["key"] is not None else remaining.popleft()
         used = used or match["key"] is not None
         parts.append(_inserted(text, "%" + match["flags"] + match["type"], value))
     if remaining and not used:
@@ -43,13 +45,20 @@ def percent(text: Text, values: Any) -> Text:
 
 def _inserted(text: Text, directive: str, value: Any) -> Text:
     """Returns the text of a value, as a directive such as ``%s`` or ``%5d`` writes it."""
+    spend_items(value, writes=True)
     if directive == "%s":
         content = value if isinstance(value, str) else Text(str(value))
-        operand = text._operand(content)
+        operand = text._operand(_of_format(text, content))
         return operand if isinstance(operand, Text) else Text(operand)
     if isinstance(text, SafeText) and isinstance(value, str):
         value = str.__str__(text._operand(value))
     return Text(str.__mod__(directive, (value,)))
+
+
+def _of_format(format_string: str, value: str) -> str:
+    """Returns an inserted text. If a message wrote the format, it chose the order of what is inserted (even letter by
+    letter, with a format such as ``{0[5]}{0[2]}``), so this is no longer the template's text."""
+    return value if is_from_template(format_string) else Text(str.__str__(value))
 
 
 def _check_width(flags: str) -> None:
@@ -72,6 +81,7 @@ class OriginFormatter(SandboxedFormatter):
         if depth < 0:
             raise ValueError("Max string recursion exceeded")
         runs = runs_of(format_string)
+        spend_steps(2 * STEPS_OF_TEXT * format_string.count("{"))
         parts: list[str] = []
         for content, field, spec, conversion in self.parse(str.__str__(format_string)):
             is_uniform = len(runs) == 1 and content
@@ -82,6 +92,7 @@ class OriginFormatter(SandboxedFormatter):
                 field = f"{next_index[0]}{field}"
                 next_index[0] += 1
             value, _ = self.get_field(field, args, kwargs)
+            spend_items(value, writes=True)
             value = self.convert_field(value, conversion)
             plain_spec = str.__str__(self._formatted(spec or "", args, kwargs, next_index, depth - 1))
             parts.append(self._field(format_string, value, plain_spec))
@@ -92,6 +103,6 @@ class OriginFormatter(SandboxedFormatter):
             for number in _NUMBER.findall(spec):
                 spend_characters(int(number))
             value = self.format_field(value, spec)
-        text = value if isinstance(value, str) else self.format_field(value, "")
+        text = _of_format(format_string, value if isinstance(value, str) else self.format_field(value, ""))
         operand = format_string._operand(text) if isinstance(format_string, Text) else text
         return operand if isinstance(operand, Text) else Text(operand)

@@ -7,18 +7,21 @@ trusted. So a mistake in this file, or a new method of Python, can only make tru
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, SupportsIndex
 
-from .budget import spend_characters, spend_steps
+from .budget import STEPS_OF_TEXT, spend_characters, spend_steps
 
 TEMPLATE = -1
 """The origin of text that the template wrote."""
 INPUT = -2
 """The origin of text from tools, documents and variables, and of text whose origin was lost. Origins from 0 on are the
 indices of messages."""
+
+
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"}
 
 
 class Run(NamedTuple):
@@ -55,10 +58,39 @@ class Text(str):
 
     def _slice(self, start: int, stop: int) -> Text:
         """Returns the characters from ``start`` to ``stop``, for ``0 <= start <= stop <= len(self)``."""
+        length = len(self)
+        if stop - start == length:
+            return self
         content = str.__getitem__(self, slice(start, stop))
-        if len(self._runs) == 1 and content:
-            return type(self)(content, (self._runs[0]._replace(length=stop - start),))
-        return type(self)(content, _slice_runs(self._runs, start, stop))
+        if len(content) > 64:
+            spend_characters(len(content))
+        runs = self._runs
+        if len(runs) == 1:
+            return type(self)(content, (Run(stop - start, *runs[0][1:]),) if content else ())
+        return type(self)(content, _slice_runs(runs, length, start, stop))
+
+    def _replaced(self, content: str) -> Text:
+        """Returns another content of the origin of this character."""
+        return Text(content, (Run(len(content), *self._runs[0][1:]),))
+
+    def _slices(self, places: Iterable[tuple[int, int]]) -> Iterator[Text]:
+        """Yields the characters from each start to its stop. The places are in order, and do not overlap."""
+        runs, kind = self._runs, type(self)
+        if len(runs) <= 1:
+            yield from (self._slice(start, stop) for start, stop in places)
+            return
+        row, run_stop = 0, runs[0].length
+        for start, stop in places:
+            kept: list[Run] = []
+            at = start
+            while at < stop:
+                while run_stop <= at:
+                    row += 1
+                    run_stop += runs[row].length
+                end = min(run_stop, stop)
+                kept.append(runs[row] if end - at == runs[row].length else Run(end - at, *runs[row][1:]))
+                at = end
+            yield kind(str.__getitem__(self, slice(start, stop)), kept)
 
     # Operators
 
@@ -75,7 +107,7 @@ class Text(str):
     def __mul__(self, count: SupportsIndex) -> Text:
         copies = max(count.__index__(), 0) if self else 0
         spend_characters(len(self) * copies)
-        return self._new(joined([self] * copies, spend=False))
+        return type(self)(str.__mul__(self, copies), _repeated_runs(self._runs, copies))
 
     __rmul__ = __mul__
 
@@ -91,11 +123,15 @@ class Text(str):
         start, stop, step = key.indices(len(self))
         if step == 1:
             return self._slice(start, max(start, stop))
-        spend_characters(len(self))
-        return self._new(joined([self._slice(index, index + 1) for index in range(start, stop, step)]))
+        characters = list(self)
+        return self._new(joined([characters[index] for index in range(start, stop, step)]))
 
     def __iter__(self) -> Iterator[Text]:
-        return (self._slice(index, index + 1) for index in range(len(self)))
+        characters = self._slices((index, index + 1) for index in range(len(self)))
+        for index, character in enumerate(characters):
+            if index % 64 == 0:
+                spend_steps(STEPS_OF_TEXT * min(64, len(self) - index))
+            yield character
 
     # Methods that remove characters
 
@@ -110,20 +146,28 @@ class Text(str):
         return self._slice(min(len(self) - len(super().lstrip(chars)), end), end)
 
     def removeprefix(self, prefix: str, /) -> Text:
-        return self._slice(len(prefix), len(self)) if self.startswith(prefix) else self
+        return self._slice(len(self) - len(super().removeprefix(prefix)), len(self))
 
     def removesuffix(self, suffix: str, /) -> Text:
-        return self._slice(0, len(self) - len(suffix)) if suffix and self.endswith(suffix) else self
+        return self._slice(0, len(super().removesuffix(suffix)))
 
     # Methods that split
 
     def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[Text]:  # type: ignore[override]
+        self._spend_pieces(sep)
         return self._located(super().split(sep, maxsplit), None if sep is None else len(sep))
 
     def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[Text]:  # type: ignore[override]
+        self._spend_pieces(sep)
         return self._located(super().rsplit(sep, maxsplit), None if sep is None else len(sep))
 
+    def _spend_pieces(self, sep: str | None) -> None:
+        """Counts the pieces before they are built; for white space, the characters at which a piece can end."""
+        separators = sum(map(str.isspace, str.__str__(self))) if sep is None else self.count(sep) if sep else 0
+        spend_steps(STEPS_OF_TEXT * (separators + 1) + len(self) // 16)
+
     def splitlines(self, keepends: bool = False) -> list[Text]:  # type: ignore[override]
+        spend_steps(STEPS_OF_TEXT * (1 + sum(map(self.count, _LINE_ENDS))))
         lines = self._located(super().splitlines(True), 0)
         return lines if keepends else [line._slice(0, len(str.splitlines(line)[0])) for line in lines]
 
@@ -140,14 +184,13 @@ class Text(str):
 
         Without a gap, white space is between them, and a piece is its first occurrence after the piece before it.
         """
-        spend_steps(len(self) // 64 + 1)
-        texts: list[Text] = []
+        places: list[tuple[int, int]] = []
         end = 0
         for piece in pieces:
-            start = self.find(piece, end) if gap is None else end + (gap if texts else 0)
+            start = self.find(piece, end) if gap is None else end + (gap if places else 0)
             end = start + len(piece)
-            texts.append(self._slice(start, end))
-        return texts
+            places.append((start, end))
+        return list(self._slices(places))
 
     # Methods that combine texts
 
@@ -167,7 +210,7 @@ class Text(str):
         places = _places(self, old, limit)
         starts = [0, *(place + len(old) for place in places)]
         parts: list[str] = [new] * (2 * len(places) + 1)
-        parts[::2] = [self._slice(start, end) for start, end in zip(starts, [*places, len(self)], strict=True)]
+        parts[::2] = self._slices(zip(starts, [*places, len(self)], strict=True))
         return self._new(joined(parts))
 
     # Methods that change the case of letters
@@ -192,11 +235,12 @@ class Text(str):
 
     def _changed(self, change: Callable[[str], str]) -> Text:
         """Applies a change of case. If it changes lengths within runs, the result has only one origin."""
+        spend_characters(len(self))
         content = change(str.__str__(self))
-        if len(self._runs) <= 1:
-            runs = tuple(run._replace(length=len(content)) for run in self._runs)
-        elif _changes_each_character(change, self, content):
+        if len(content) == len(self):  # no character becomes empty, so each becomes one character
             runs = self._runs
+        elif len(self._runs) == 1:
+            runs = (self._runs[0]._replace(length=len(content)),)
         else:
             runs = runs_of(content)
         return type(self)(content, runs)
@@ -218,6 +262,15 @@ class Text(str):
     def expandtabs(self, tabsize: SupportsIndex = 8) -> Text:
         spend_characters(str.count(self, "\t") * max(tabsize.__index__(), 0))
         return Text(str.expandtabs(self, tabsize))
+
+    def translate(self, table: Any, /) -> Text:
+        values = table.values() if isinstance(table, Mapping) else table
+        spend_characters(len(self) * max([1, *(len(value) for value in values if isinstance(value, str))]))
+        return Text(str.translate(self, table))
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        spend_characters(4 * len(self))
+        return str.encode(self, encoding, errors)
 
     def _padded(self, width: SupportsIndex, content: str) -> Text:
         return self if len(content) == len(self) else Text(content)
@@ -265,20 +318,19 @@ def runs_of(text: str) -> tuple[Run, ...]:
     return (Run(len(text), INPUT, False),) if text else ()
 
 
-def joined(texts: Iterable[str], *, spend: bool = True) -> Text:
+def joined(texts: Iterable[str]) -> Text:
     """Returns the texts one after another."""
     texts = texts if isinstance(texts, (list, tuple)) else list(texts)
-    if spend:
-        spend_characters(sum(map(len, texts)))
+    spend_characters(sum(map(len, texts)))
     if len(texts) > 64:
-        spend_steps(len(texts) // 64)
+        spend_steps(len(texts))
     runs: list[Run] = []
     for text in texts:
-        for run in runs_of(text):
-            if runs and runs[-1][1:] == run[1:]:
-                runs[-1] = Run(runs[-1].length + run.length, run.origin, run.generated)
-            else:
-                runs.append(run)
+        added = runs_of(text)
+        if runs and added and runs[-1][1:] == added[0][1:]:
+            runs[-1] = Run(runs[-1].length + added[0].length, *added[0][1:])
+            added = added[1:]
+        runs += added
     return Text("".join(texts), runs)
 
 
@@ -289,16 +341,18 @@ def escaped(value: Any) -> SafeText:
     if hasattr(value, "__html__"):
         return SafeText(value.__html__())
     text = value if isinstance(value, Text) else Text(str(value))
-    names = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"}
-    parts: list[str] = []
+    spend_steps(2 * STEPS_OF_TEXT * sum(map(text.count, _ESCAPES)))
+    places: list[tuple[int, int]] = []
     start = 0
     for match in re.finditer(r"[&<>'\"]", text):
-        position = match.start()
-        name = names[match.group()]
-        run = text._slice(position, position + 1)._runs[0]
-        parts += (text._slice(start, position), Text(name, (run._replace(length=len(name)),)))
-        start = position + 1
-    whole = joined((*parts, text._slice(start, len(text))))
+        places += ((start, match.start()), match.span())
+        start = match.end()
+    places.append((start, len(text)))
+    parts = [
+        part._replaced(_ESCAPES[str.__str__(part)]) if row % 2 else part
+        for row, part in enumerate(text._slices(places))
+    ]
+    whole = joined(parts)
     return SafeText(str.__str__(whole), whole._runs)
 
 
@@ -313,24 +367,48 @@ def is_from_template(text: str) -> bool:
     return all(run.origin == TEMPLATE for run in runs_of(text))
 
 
-def _slice_runs(runs: tuple[Run, ...], start: int, stop: int) -> list[Run]:
-    """Returns the runs between two positions."""
-    ends = itertools.accumulate(run.length for run in runs)
-    overlaps = ((run, min(end, stop) - max(end - run.length, start)) for run, end in zip(runs, ends, strict=True))
-    return [run._replace(length=length) for run, length in overlaps if length > 0]
+def _slice_runs(runs: tuple[Run, ...], length: int, start: int, stop: int) -> tuple[Run, ...]:
+    """Returns the runs between two positions of a text with this length."""
+    if start >= stop:
+        return ()
+    first, last = 0, len(runs) - 1
+    while start >= runs[first].length:
+        start -= runs[first].length
+        stop -= runs[first].length
+        length -= runs[first].length
+        first += 1
+    while length - runs[last].length >= stop:
+        length -= runs[last].length
+        last -= 1
+    spend_steps(2 * (first + len(runs) - last))
+    if first == last:
+        return (Run(stop - start, *runs[first][1:]),)
+    return (
+        Run(runs[first].length - start, *runs[first][1:]),
+        *runs[first + 1 : last],
+        Run(runs[last].length - (length - stop), *runs[last][1:]),
+    )
+
+
+def _repeated_runs(runs: tuple[Run, ...], copies: int) -> tuple[Run, ...]:
+    """Returns the runs of a text that is repeated."""
+    if not copies or not runs:
+        return ()
+    first, last = runs[0], runs[-1]
+    if first[1:] != last[1:]:
+        return runs * copies
+    if len(runs) == 1:
+        return (Run(first.length * copies, *first[1:]),)
+    seam = Run(last.length + first.length, *first[1:])
+    return (*runs[:-1], *((seam, *runs[1:-1]) * (copies - 1)), last)
 
 
 def _places(text: str, part: str, limit: int) -> list[int]:
     """Returns where ``str.replace`` replaces a part of a text, at most ``limit`` times if it is not negative."""
+    spend_steps(STEPS_OF_TEXT * text.count(part) + len(text) // 64)
     places: list[int] = []
     position = text.find(part)
     while position >= 0 and len(places) != limit:
         places.append(position)
         position = text.find(part, position + (len(part) or 1))
-    spend_steps(len(places))
     return places
-
-
-def _changes_each_character(change: Callable[[str], str], text: str, content: str) -> bool:
-    """Reports whether a change of case replaces each character of a text with one character."""
-    return len(content) == len(text) and all(len(change(char)) == 1 for char in set(str.__str__(text)))

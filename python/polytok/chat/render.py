@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..checks import flag, instance, shown
 from ..errors import ArgumentError, ChatTemplateError
 from ..keywords import keyword
-from .budget import Limits, spending
+from .budget import Limits, spend_steps, spending
 from .data import (
     REASONING_FIELDS,
     documents_data,
@@ -18,9 +18,10 @@ from .data import (
     tools_data,
     variables_data,
 )
-from .origin import Text, joined
+from .origin import Text, joined, runs_of
 
 _DEFAULT_LIMITS = Limits()
+_STEPS_OF_PART = 32
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 
 
@@ -84,9 +85,11 @@ def run(template: str, values: Mapping[str, Any], limits: Limits) -> Text:
     program = None
     try:
         program = environment.compiled(template)
-        with spending(limits, input_characters(values)):
+        with spending(limits, input_characters(values), len(values.get("messages") or ())):
             context = program.new_context(dict(values))
-            return joined(program.root_render_func(context))
+            text = joined(program.root_render_func(context))
+            spend_steps(_STEPS_OF_PART * len(runs_of(text)))
+            return text
     except ChatTemplateError:  # a limit
         raise
     except TemplateSyntaxError as error:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 DEFAULT, TOOL_USE = "default", "tool_use"
 """The names of the template for all conversations, and of that for conversations with tools."""
 
+_MAX_NAME = 100  # characters; a longer text is a template, even if it consists of letters only
 _GGUF_KEY = "tokenizer.chat_template"
 _ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
@@ -62,7 +63,7 @@ def choose(templates: Mapping[str, str], template: str | None, has_tools: bool) 
     if template is not None:
         if not isinstance(template, str):
             raise TypeError(f"template={shown(template)} is neither the text nor the name of a template")
-        if template not in templates and template and template.replace("_", "a").isalnum() and "{" not in template:
+        if template not in templates and len(template) <= _MAX_NAME and template.replace("_", "a").isalnum():
             suggestion = did_you_mean(template, templates) or _known_names(templates)
             raise ArgumentError(f"{keyword('template', template)} is not the name of a chat template{suggestion}")
         return templates.get(template, template)
