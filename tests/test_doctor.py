@@ -214,6 +214,27 @@ def test_gpt2_without_most_merges_and_with_a_wrong_unk_token() -> None:
     assert not list(find_huggingface_errors(polytok.load(real("huggingface/bert_base_cased.json")).spec))
 
 
+def test_a_role_whose_token_is_not_in_tokenizer_json(tmp_path: Path) -> None:
+    vocab = {"type": "WordLevel", "vocab": {"a": 0, "b": 1}, "unk_token": "a"}
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False) | {"special": True}
+    added = [{"id": 1, "content": "b", **flags}, {"id": 2, "content": "<x>", **flags}]
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": vocab, "added_tokens": added}))
+
+    def role_findings(config: dict[str, Any]) -> list[str]:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+        found = find_huggingface_errors(polytok.load(tmp_path).spec)
+        return [finding.message for finding in found if finding.id == "role-token-not-in-vocabulary"]
+
+    assert role_findings({"eos_token": "b", "bos_token": {"content": "<x>"}, "unk_token": "a", "pad_token": None}) == []
+    (message,) = role_findings({"eos_token": "</s>", "bos_token": "b"})
+    assert message.startswith(
+        "tokenizer_config.json names '</s>' as eos, which tokenizer.json does not have: the token"
+    )
+    assert "the new id 3" in message
+    (message,) = role_findings({"eos_token": "</s>", "added_tokens_decoder": {"1": {"content": "b"}}})
+    assert message.endswith("there is no such token, so eos is not set")
+
+
 def test_entries_that_are_not_reached_name_what_is_encoded_instead() -> None:
     finding = next(iter(find_unreached(WITH_AND_WITHOUT_FINDING["entry-not-reached"][0])))
     assert finding.severity == Severity.NOTE

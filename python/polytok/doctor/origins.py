@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..formats.gguf_file import U32, GgufFile
+from ..formats.huggingface.config import role_names, text_of
 from ..lossless import lossless
 from ..spec import Bpe, LlamaCppDecode, PieceSpace, Prepend, Spec
 from .finding import Finding, Severity, format_examples
@@ -103,6 +104,7 @@ def find_huggingface_errors(spec: Spec) -> Iterator[Finding]:
         )
     yield from _find_missing_unk_token(spec, model)
     yield from _find_moved_ids(spec, document.get("added_tokens"))
+    yield from _find_new_role_tokens(spec, document.get("added_tokens"))
     if any(isinstance(step, Prepend) for step in spec.normalize) or PieceSpace() in spec.split:
         yield Finding(
             "space-behind-special",
@@ -129,6 +131,29 @@ def _find_missing_unk_token(spec: Spec, model: Any) -> Iterator[Finding]:
             f"the model's unk_token {unk_token!r} is not in its vocabulary, so text that no entry covers is an error",
             "write the unknown token of the vocabulary as model.unk_token, or null if there is none",
         )
+
+
+def _find_new_role_tokens(spec: Spec, added_tokens: Any) -> Iterator[Finding]:
+    """Finds a role, such as eos, whose token in tokenizer_config.json is not a token of tokenizer.json."""
+    config = spec.extra["huggingface"].get("config", {})
+    known_texts = {token.get("content") for token in added_tokens or () if isinstance(token, dict)}
+    for role in role_names(config):
+        text, id = text_of(config[f"{role}_token"]), spec.names.get(role)
+        if id is None:
+            yield Finding(
+                "role-token-not-in-vocabulary",
+                Severity.WARNING,
+                f"tokenizer_config.json names {text!r} as {role}, but there is no such token, so {role} is not set",
+                f"write a token of the vocabulary as {role}_token, or add {text!r} to the added tokens",
+            )
+        elif text not in known_texts and id not in spec.vocab.ids:
+            yield Finding(
+                "role-token-not-in-vocabulary",
+                Severity.WARNING,
+                f"tokenizer_config.json names {text!r} as {role}, which tokenizer.json does not have: the token gets "
+                f"the new id {id}, as in transformers, and a model trained without it never generates it",
+                f"write a token of the vocabulary as {role}_token, or add {text!r} to the added tokens",
+            )
 
 
 def _find_moved_ids(spec: Spec, added_tokens: Any) -> Iterator[Finding]:
