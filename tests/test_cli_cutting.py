@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_process import run
+from cli_process import error_of, run
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +47,14 @@ def test_an_output_file() -> None:
 def test_chunks_are_lines() -> None:
     assert run("chunk", "a.txt", "--max-tokens", "5", "--at", "line") == b"One two three.\\n\nFour five six.\\n\n"
     assert run("chunk", "bad.txt", "--max-tokens", "2") == b"\\xff\\xfe\n a\n"
+
+
+def test_the_error_for_a_character_names_its_text() -> None:
+    Path("p.jsonl").write_text('{"text": "one"}\n{"text": "a 🦜"}\n')
+    error = error_of("chunk", "p.jsonl", "--max-tokens", "1")
+    assert "p.jsonl:2: --max-tokens 1 is too small for this text: the character '🦜' at 2 " in error
+    error = error_of("chunk", "--text", "a", "--max-tokens", "2", "--overlap", "2")
+    assert error.startswith("polytok: --overlap 2 is not less than --max-tokens 2")
 
 
 def test_chunks_as_json() -> None:

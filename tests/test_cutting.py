@@ -247,7 +247,7 @@ def test_chunks_count_the_template() -> None:
     for start, end in tokenizer.chunk("ab ab ab", 3, add_special=True).tolist():
         assert tokenizer.count("ab ab ab"[start:end], add_special=True) <= 3
     for cut in (tokenizer.truncate, tokenizer.chunk):
-        with pytest.raises(ArgumentError, match="max_tokens=0 is less than the 1 tokens that add_special=True adds"):
+        with pytest.raises(ArgumentError, match="max_tokens=0 is less than the 1 token that add_special=True adds"):
             cut("a", 0, add_special=True)
     assert not tokenizer.fits("", 0, add_special=True)
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..errors import ArgumentError
+from ..keywords import marked_message
 from ..tokenizer import Tokenizer
 from .inputs import add_input_options
 from .json_output import add_json_option, json_list_parts
@@ -60,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     take_model_of_inputs(arguments)
     check_outputs(arguments, [arguments.out])
     tokenizer = load_tokenizer(arguments)
+    tokenizer.chunk("", arguments.max_tokens, overlap=arguments.overlap)  # checks the options before texts are read
     rows = (
         row
         for texts in labelled_texts(arguments, "file")
@@ -81,9 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _rows(arguments: argparse.Namespace, tokenizer: Tokenizer, place: str, text: bytes) -> Iterator[dict[str, Any]]:
     """Yields the chunks of a text. ``place`` describes where the text is."""
     options = encode_options(arguments)
-    byte_spans = tokenizer.chunk(
-        text, arguments.max_tokens, overlap=arguments.overlap, at=arguments.at, options=options
-    ).tolist()
+    try:
+        byte_spans = tokenizer.chunk(
+            text, arguments.max_tokens, overlap=arguments.overlap, at=arguments.at, options=options
+        ).tolist()
+    except ArgumentError as error:
+        raise ArgumentError(f"{escape_line_breaks(place)}: {marked_message(error)}") from error
     chunks = [text[start:end] for start, end in byte_spans]
     counts = tokenizer.count_batch(chunks, options=options).tolist()
     for (start, end), chunk, tokens in zip(byte_spans, chunks, counts, strict=True):

@@ -115,11 +115,12 @@ class _Chunk:
     def too_small(self) -> ArgumentError:
         """Returns the error for a chunk that does not fit with a single character."""
         character = self._text[self.start]
+        tokens = self._limit.engine.count(character)
         max_tokens, added_tokens = self._limit.max_tokens, self._limit.added_tokens
         template = f", and {keyword('add_special', True)} adds {added_tokens}" if added_tokens else ""
         return ArgumentError(
             f"{keyword('max_tokens', max_tokens)} is too small for this text: the character {character!r} at "
-            f"{self.start} alone has {self._limit.engine.count(character)} tokens{template}"
+            f"{self.start} alone has {tokens} token{'s' * (tokens != 1)}{template}"
         )
 
 

@@ -28,8 +28,9 @@ class TokenLimit(NamedTuple):
     def of_text(self) -> int:
         """The largest number of tokens of the text itself. Raises `ArgumentError` if not even the template fits."""
         if self.max_tokens < self.added_tokens:
+            counted_tokens = f"{self.added_tokens} token{'s' * (self.added_tokens != 1)}"
             raise ArgumentError(
-                f"{keyword('max_tokens', self.max_tokens)} is less than the {self.added_tokens} tokens that "
+                f"{keyword('max_tokens', self.max_tokens)} is less than the {counted_tokens} that "
                 f"{keyword('add_special', True)} adds to every text"
             )
         return self.max_tokens - self.added_tokens
