@@ -107,6 +107,25 @@ def test_chunks_can_be_invalid(data: bytes, at: int) -> None:
     assert text.ids == tokenizer.encode(data)
 
 
+@given(
+    st.lists(st.binary(max_size=8) | st.sampled_from([b"\xf4\x90", b"\xed\xa0\xbd", "世".encode()]), max_size=6),
+    st.data(),
+)
+def test_truncate_counts_the_characters_of_text(chunks: list[bytes], data: st.DataObject) -> None:
+    tokenizer = polytok.load("default")
+    text = tokenizer.incremental()
+    for chunk in chunks:
+        text.append(chunk)
+    before, ids, count = text.text, text.ids, data.draw(st.integers(0, len(text.text) + 1))
+    change = text.copy().truncate(count)
+    assert change == text.truncate(count)
+    assert text.text == before[:count]
+    assert text.ids == ids[: change.kept] + change.ids
+    whole = b"".join(chunks)
+    kept_bytes = max(n for n in range(len(whole) + 1) if len(whole[:n].decode(errors="replace")) <= count)
+    assert text.ids == tokenizer.encode(whole[:kept_bytes])
+
+
 def test_ids_are_returned_as_soon_as_a_cut_is_known() -> None:
     tokenizer = polytok.load("default")
     encoder = tokenizer.encoder()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any, NamedTuple
 
 from . import _core, checks
@@ -94,13 +95,14 @@ class IncrementalText:
     True
     """
 
-    __slots__ = ("_core", "_surrogate")
+    __slots__ = ("_core", "_has_bytes", "_surrogate")
 
     _surrogate: str | Parts
 
     def __init__(self, core: _core.IncrementalText) -> None:
         self._core = core
         self._surrogate = ""  # the first half of a pair at the end of the text, with its trust if the text is in parts
+        self._has_bytes = False  # a part of the text was given as bytes, which can be other than UTF-8
 
     def append(self, text: Text | Parts) -> Change:
         """Appends text.
@@ -116,6 +118,7 @@ class IncrementalText:
         change = Change(*self._core.append(text, removed_bytes))
         if isinstance(text, bytes):
             self._surrogate = "" if text else self._surrogate
+            self._has_bytes = True
         elif _str_of(text):
             self._surrogate = text[-1:] if _ends_in_half(text) else ""
         return change
@@ -128,14 +131,26 @@ class IncrementalText:
         """
         text_or_parts("text", text)
         change = Change(*self._core.set_text(text))
+        self._has_bytes = isinstance(text, bytes)
         self._surrogate = text[-1:] if not isinstance(text, bytes) and _ends_in_half(text) else ""
         return change
 
     def truncate(self, characters: int) -> Change:
         """Keeps only the first ``characters`` characters of `text`; a shorter text is not changed."""
-        change = Change(*self._core.truncate(checks.number("characters", characters, least=0)))
+        checks.number("characters", characters, least=0)
+        if self._has_bytes:
+            # The engine counts characters by their first bytes, which is wrong for bytes that are not UTF-8.
+            change = Change(*self._core.append("", self._bytes_after(characters)))
+        else:
+            change = Change(*self._core.truncate(characters))
         self._surrogate = ""
         return change
+
+    def _bytes_after(self, characters: int) -> int:
+        """Returns the number of bytes of the text after its first ``characters`` characters."""
+        data = self._core.text()
+        lengths = range(len(data) + 1)
+        return len(data) + 1 - bisect_right(lengths, characters, key=lambda n: len(data[:n].decode("utf-8", "replace")))
 
     @property
     def ids(self) -> list[int]:
@@ -179,6 +194,7 @@ class IncrementalText:
         """
         copy = IncrementalText(self._core.copy())
         copy._surrogate = self._surrogate
+        copy._has_bytes = self._has_bytes
         return copy
 
     def __repr__(self) -> str:
