@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import polytok
-from format_samples import small_file
+from format_samples import VOCAB, small_file
 
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d' * 32}\nsize 17209920\n".encode()
 LOGIN_PAGE = b"\n<!DOCTYPE html>\n<html><head><title>Sign in</title></head></html>\n"
@@ -46,3 +46,24 @@ def test_a_truncated_file(tmp_path: Path, name: str, format: str) -> None:
     (tmp_path / name).write_bytes(data[: len(data) * 3 // 4])
     with pytest.raises(polytok.FormatError, match=r"file is truncated or damaged.*: download or copy it again"):
         polytok.load(tmp_path / name)
+
+
+TRUNCATED = ["sentencepiece/llama2.model", "llama2c/tokenizer.bin", "rwkv/rwkv_vocab_v20230424.txt"]
+
+
+@pytest.mark.parametrize("name", TRUNCATED if VOCAB.is_dir() else [])
+def test_a_truncated_vocabulary(tmp_path: Path, name: str) -> None:
+    path = tmp_path / Path(name).name
+    path.write_bytes((VOCAB / name).read_bytes()[:200_000])
+    with pytest.raises(polytok.FormatError, match="; the file is truncated or damaged: download or"):
+        polytok.load(path)
+
+
+def test_a_truncated_rank_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.tiktoken"
+    path.write_bytes(b"YQ== 0\nYg== 1\nYWI")
+    with pytest.raises(polytok.FormatError, match="line 3: .*; the file is truncated or damaged: download or copy it"):
+        polytok.load(path, pattern="gpt2", special_tokens={})
+    path.write_bytes(b"YQ== 0\nYg==\nYWI= 2\n")
+    with pytest.raises(polytok.FormatError, match=r"line 2: not two fields \(base64 and rank\): \"Yg==\"$"):
+        polytok.load(path, pattern="gpt2", special_tokens={})

@@ -71,7 +71,10 @@ def detect(data: bytes) -> Format:
     if not matching_formats:
         if kind := other_files.unusable_json(data):
             raise FormatError(kind)
-        reasons = "".join(f"\n  {candidate.name}: {candidate.refusal(data)}" for candidate in all_formats())
+        refusals = [(candidate.name, str(candidate.refusal(data))) for candidate in all_formats()]
+        if likeness := other_files.truncated_binary(refusals, len(data)):
+            raise FormatError(likeness)
+        reasons = "".join(f"\n  {name}: {reason}" for name, reason in refusals)
         raise FormatError(f"no format recognizes these {len(data)} bytes:{reasons}")
     if len(matching_formats) > 1:
         choice = " or ".join(keyword("format", candidate.name) for candidate in matching_formats)
@@ -141,4 +144,4 @@ def read(
         return _with_chat_templates(file_format.read(data, options), options.siblings)
     except FormatError as error:
         message = marked_message(error)
-        raise FormatError(f"{file_format.name}: {message}{other_files.advice(message)}") from error
+        raise FormatError(f"{file_format.name}: {message}{other_files.advice(message, data)}") from error

@@ -6,6 +6,7 @@ These are Git LFS pointers, HTML pages, answers of servers, settings, and a toke
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LFS_SIZE = re.compile(rb"^size (\d+)$", re.MULTILINE)
@@ -13,8 +14,12 @@ _HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head)\b", re.
 _TITLE = re.compile(rb"<title[^>]*>\s*([^<]{1,80}?)\s*</title>", re.IGNORECASE)
 _FIELDS_OF_TOKENIZER = ("added_tokens", "pre_tokenizer", "normalizer", "post_processor", "decoder")
 _MAX_JSON_BYTES = 1 << 20
+_MIN_BINARY_BYTES = 1000
 _TRUNCATED = re.compile(r"EOF while parsing|bytes? (?:that )?remain")
 """What the readers of JSON and GGUF say about a file that ends too early."""
+_LINE = re.compile(r"\bline (\d+): ")
+_BYTE = re.compile(r"\bbyte (\d+)\)")
+_ADVICE = "the file is truncated or damaged: download or copy it again"
 
 
 def substitute(data: bytes) -> str | None:
@@ -67,10 +72,30 @@ def unusable_json(data: bytes) -> str | None:
     return None
 
 
-def advice(message: str) -> str:
+def advice(message: str, data: bytes) -> str:
     """Returns what to do, as the end of the message for a file that seems to end too early; empty for other messages.
 
-    >>> advice("JSON: EOF while parsing a value at line 3 column 6"), advice("line 2 is not a pair")
+    This is also a file whose last line is wrong and has no line break.
+
+    >>> advice("JSON: EOF while parsing a value at line 3 column 6", b"{"), advice("line 1: not a pair", b"a\\nb c")
     ('; the file is truncated or damaged: download or copy it again', '')
+    >>> advice("line 2: not a pair", b"a b\\nc")
+    '; the file is truncated or damaged: download or copy it again'
     """
-    return "; the file is truncated or damaged: download or copy it again" if _TRUNCATED.search(message) else ""
+    line = _LINE.search(message)
+    is_last_line = line is not None and not data.endswith(b"\n") and int(line[1]) == data.count(b"\n") + 1 > 1
+    return f"; {_ADVICE}" if is_last_line or _TRUNCATED.search(message) else ""
+
+
+def truncated_binary(refusals: Iterable[tuple[str, str]], size: int) -> str | None:
+    """Returns what bytes that no format recognizes probably are, if a format refuses them only near their end.
+
+    ``refusals`` has the name of each format and the reason why it refuses the bytes.
+
+    >>> truncated_binary([("llama2c", "token 9 (byte 990): the file ends within the token")], 1000)
+    'up to byte 990 of 1000 this is like a llama2c file; the file is truncated or damaged: download or copy it again'
+    """
+    for name, reason in refusals:
+        if (byte := _BYTE.search(reason)) and size // 2 < int(byte[1]) <= size and size >= _MIN_BINARY_BYTES:
+            return f"up to byte {byte[1]} of {size} this is like a {name} file; {_ADVICE}"
+    return None
