@@ -149,9 +149,12 @@ def test_text_in_parts_and_other_text_are_not_mixed(name: str) -> None:
     assert (text.parts, text.ids) == (None, tokenizer.encode("ab a"))
     with pytest.raises(ArgumentError, match="cannot be added to a text that is not in parts: begin with Parts"):
         text.append(parts)
+    text.set_text(b"ab")
     text.truncate(0)
     text.append(parts)
     assert text.parts == parts
+    text.truncate(1)
+    assert text.ids == tokenizer.encode(parts[:1])
     encoder = tokenizer.encoder()
     encoder.push(parts)
     with pytest.raises(ArgumentError, match=r"this text is in parts, .*: pass polytok.Parts"):

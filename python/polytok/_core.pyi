@@ -237,7 +237,9 @@ class Parts:
     """A text in parts: its UTF-8, and the start and end of each trusted run in bytes. The runs are in order, and no two
     of them touch."""
 
-    def __new__(cls, text: bytes, runs: list[tuple[int, int]]) -> Self: ...
+    def __new__(cls, text: bytes, runs: list[tuple[int, int]], is_part: bool = False) -> Self:
+        """Creates a text; if ``is_part`` is true, a part of one that is not trusted as a whole, which is encoded like
+        it."""
 
 @final
 class Tokenizer:
@@ -277,14 +279,14 @@ class Tokenizer:
     ) -> tuple[IdArray, _Int64Array]: ...
     def encode_arrow(self, column: ArrowColumn, options: ResolvedOptions | None, threads: int) -> ArrowColumn: ...
     def count_arrow(self, column: ArrowColumn, options: ResolvedOptions | None, threads: int) -> ArrowColumn: ...
-    def safe_cut(self, text: Text, start: int, end: int, options: ResolvedOptions | None = None) -> int | None:
+    def safe_cut(self, text: Text | Parts, start: int, end: int, options: ResolvedOptions | None = None) -> int | None:
         """Returns the last proven cut in ``text[start : end + 1]``, in bytes of UTF-8.
 
         A cut is an offset at which every text with the same few bytes around it can be encoded in two parts: the ids
         of the text are the ids of the text before the cut and those of `encode_from` for the text after it, whatever
         follows the text and whatever stands before. The text must be UTF-8; it can end inside a character.
         """
-    def left_cut(self, text: Text, start: int, end: int, options: ResolvedOptions | None = None) -> int | None:
+    def left_cut(self, text: Text | Parts, start: int, end: int, options: ResolvedOptions | None = None) -> int | None:
         """Returns the last left cut in ``text[start : end + 1]``, in bytes of UTF-8; every cut of `safe_cut` is one.
 
         A left cut is an offset at which a token ends in every text with the same few bytes around it, and before which

@@ -121,6 +121,7 @@ class IncrementalText:
             self._has_bytes = True
         elif _str_of(text):
             self._surrogate = text[-1:] if _ends_in_half(text) else ""
+            self._has_bytes &= isinstance(text, str)  # Parts are only appended to Parts and to an empty text
         return change
 
     def set_text(self, text: Text | Parts) -> Change:

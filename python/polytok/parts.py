@@ -155,6 +155,15 @@ def text_or_parts(name: str, value: Any) -> Text | Parts:
     return value if isinstance(value, Parts) else checks.text(name, value)
 
 
+def repaired(parts: Parts) -> Parts:
+    """Returns parts with a text without surrogates, as it is encoded: pairs are joined, and lone ones are replaced."""
+    try:
+        parts.text.encode()
+    except UnicodeEncodeError:
+        return Parts((run.text, run.trusted) for run in _repaired_runs(parts))
+    return parts
+
+
 def parts_of_runs(encoded_text: bytes, runs: Iterable[tuple[int, int]]) -> Parts:
     """Returns the parts of a text whose trusted runs are these, in bytes of UTF-8."""
     pairs, at = [], 0

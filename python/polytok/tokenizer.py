@@ -17,6 +17,7 @@ from .forking import load_numpy_before_fork
 from .formats.ptok import NativeFile
 from .incremental import IncrementalText, StreamEncoder, stable_prefix
 from .options import NoKeywords, OptionKeywords, OptionResolver, Options, special_text
+from .parts import text_or_parts
 from .pieces import UnknownPiece, ids_of_pieces, pieces_of_ids
 from .spec import Spec
 from .stream import (
@@ -366,7 +367,12 @@ class Tokenizer:
     # Limits
 
     def fits(
-        self, text: Text, max_tokens: int, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
+        self,
+        text: Text | Parts,
+        max_tokens: int,
+        *,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
     ) -> bool:
         """Reports whether a text has at most ``max_tokens`` tokens, those of ``add_special`` included.
 
@@ -381,7 +387,7 @@ class Tokenizer:
         limit = self._token_limit(max_tokens, options, keywords, "fits")
         from .cutting import fits  # only a part of all programs cuts texts
 
-        return fits(checks.text("text", text), limit)
+        return fits(text_or_parts("text", text), limit)
 
     @overload
     def truncate(
@@ -403,21 +409,32 @@ class Tokenizer:
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> bytes: ...
+    @overload
     def truncate(
         self,
-        text: Text,
+        text: Parts,
         max_tokens: int,
         *,
         direction: Literal["right", "left"] = "right",
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
-    ) -> Text:
+    ) -> Parts: ...
+    def truncate(
+        self,
+        text: Text | Parts,
+        max_tokens: int,
+        *,
+        direction: Literal["right", "left"] = "right",
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> Text | Parts:
         """Returns the longest start of a text, in whole characters, that has at most ``max_tokens`` tokens.
 
-        ``direction`` is the side that is cut: ``"left"`` returns the longest end. The result is `str` for `str`, and
-        `bytes` for `bytes`, in which a byte that is not UTF-8 counts as a character. Encoded by itself, it has at most
-        ``max_tokens`` tokens, those of ``add_special`` included; no longer start has. A much longer text is read only
-        up to where the result is certain. docs/cutting.md says what this costs, and for which texts it is slow.
+        ``direction`` is the side that is cut: ``"left"`` returns the longest end. The result is `str` for `str`,
+        `Parts` for `Parts`, and `bytes` for `bytes`, in which a byte that is not UTF-8 counts as a character. Encoded
+        by itself, it has at most ``max_tokens`` tokens, those of ``add_special`` included; no longer start has. A much
+        longer text is read only up to where the result is certain. docs/cutting.md says what this costs, and for which
+        texts it is slow.
 
         Raises `ArgumentError` if ``add_special`` alone adds more than ``max_tokens`` tokens.
 
@@ -430,7 +447,7 @@ class Tokenizer:
         checks.one_of("direction", direction, ("right", "left"))
         from .cutting import truncate
 
-        return truncate(checks.text("text", text), limit, direction)
+        return truncate(text_or_parts("text", text), limit, direction)
 
     @overload
     def truncate_batch(
@@ -457,17 +474,28 @@ class Tokenizer:
     @overload
     def truncate_batch(
         self,
-        texts: Iterable[Text],
+        texts: Iterable[Parts],
         max_tokens: int,
         *,
         direction: Literal["right", "left"] = "right",
         options: Options | None = None,
         threads: int | None = None,
         **keywords: Unpack[OptionKeywords],
-    ) -> list[Text]: ...
+    ) -> list[Parts]: ...
+    @overload
     def truncate_batch(
         self,
-        texts: Iterable[Text],
+        texts: Iterable[Text | Parts],
+        max_tokens: int,
+        *,
+        direction: Literal["right", "left"] = "right",
+        options: Options | None = None,
+        threads: int | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> list[Text | Parts]: ...
+    def truncate_batch(
+        self,
+        texts: Iterable[Text | Parts],
         max_tokens: int,
         *,
         direction: Literal["right", "left"] = "right",
@@ -487,11 +515,12 @@ class Tokenizer:
         checks.one_of("direction", direction, ("right", "left"))
         from .cutting import truncate_batch
 
-        return truncate_batch(checks.texts("texts", text_list), limit, direction, arguments.thread_count(threads))
+        checked_texts = [text_or_parts(f"texts[{row}]", text) for row, text in enumerate(text_list)]
+        return truncate_batch(checked_texts, limit, direction, arguments.thread_count(threads))
 
     def chunk(
         self,
-        text: Text,
+        text: Text | Parts,
         max_tokens: int,
         *,
         overlap: int = 0,
@@ -502,10 +531,10 @@ class Tokenizer:
         """Cuts a text into chunks that each have at most ``max_tokens`` tokens, those of ``add_special`` included.
 
         The result is an int64 array of shape (chunks, 2) with the start and end of each chunk, so that
-        ``text[start:end]`` is its text: characters for `str`, bytes for `bytes`. A lone surrogate counts as a
-        character, and a pair as one. The chunks cover the text in order, also its white space. Each chunk is as long as
-        possible: it ends at the last place of the kind ``at`` up to which it fits. If a sentence does not fit, the
-        chunk ends after a line, else after a word, a token or a character.
+        ``text[start:end]`` is its text: characters for `str` and `Parts`, bytes for `bytes`. A lone surrogate counts
+        as a character, and a pair as one. The chunks cover the text in order, also its white space. Each chunk is as
+        long as possible: it ends at the last place of the kind ``at`` up to which it fits. If a sentence does not fit,
+        the chunk ends after a line, else after a word, a token or a character.
 
         With ``overlap``, a chunk repeats up to that many tokens of the end of the chunk before it, from a place of the
         kind ``at`` on, or of a finer one.
@@ -524,7 +553,7 @@ class Tokenizer:
         arguments.check_overlap(overlap, limit.max_tokens)
         from .cutting import chunk
 
-        return chunk(checks.text("text", text), limit, overlap, at)
+        return chunk(text_or_parts("text", text), limit, overlap, at)
 
     def _token_limit(
         self, max_tokens: int, options: Options | None, keywords: OptionKeywords, method: str, *own_keywords: str

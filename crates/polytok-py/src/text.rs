@@ -8,6 +8,7 @@ use std::ops::Deref;
 use polytok_core::batch::BatchText;
 use polytok_core::error::Error;
 use polytok_core::normalize::output::Span;
+use polytok_core::tokenizer::Trusted;
 use polytok_str::from_utf8::MeasuredText;
 use polytok_str::{Unit, from_utf8, to_utf8};
 use pyo3::exceptions::PyTypeError;
@@ -46,22 +47,26 @@ pub struct PyParts {
     pub text: PyBackedBytes,
     /// The trusted runs in bytes, from left to right, no two of which touch.
     pub runs: Vec<Span>,
+    /// True if this is a part of a text that is not trusted as a whole, and is encoded like it.
+    is_part: bool,
 }
 
 #[pymethods]
 impl PyParts {
     #[new]
-    fn new(text: PyBackedBytes, runs: Vec<(u64, u64)>) -> PyParts {
+    #[pyo3(signature = (text, runs, is_part=false))]
+    fn new(text: PyBackedBytes, runs: Vec<(u64, u64)>, is_part: bool) -> PyParts {
         // A text of 4 GiB or more is refused when it is encoded.
         let offset = |offset: u64| offset.min(u32::MAX as u64) as u32;
-        PyParts { text, runs: runs.into_iter().map(|(start, end)| (offset(start), offset(end))).collect() }
+        PyParts { text, runs: runs.into_iter().map(|(start, end)| (offset(start), offset(end))).collect(), is_part }
     }
 }
 
 impl PyParts {
-    /// Reports whether the whole text is trusted.
-    pub fn is_trusted(&self) -> bool {
-        self.text.is_empty() || self.runs == [(0, self.text.len() as u32)]
+    /// Returns the trusted runs.
+    pub fn trusted(&self) -> Trusted<'_> {
+        let Trusted { runs, is_whole } = Trusted::of_text(&self.runs, self.text.len());
+        Trusted { runs, is_whole: is_whole && !self.is_part }
     }
 }
 

@@ -12,7 +12,7 @@ use polytok_core::sink::Spans;
 use polytok_core::special::SpecialSet;
 use polytok_core::streams::ByteOptions;
 use polytok_core::tokenizer::cuts::CutState;
-use polytok_core::tokenizer::{EncodeOptions, Tokenizer, Trusted};
+use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use polytok_core::utf8::CharOffsets;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -306,8 +306,8 @@ impl PyTokenizer {
         end: usize,
         options: Options<'_, 'py>,
     ) -> PyResult<Option<usize>> {
-        let text = text::text(text)?;
-        Ok(self.tokenizer.safe_cut(&text, start, end, false, engine_options(options)))
+        let (text, options) = self.input(text, options)?;
+        Ok(self.tokenizer.safe_cut(&text, start, end, false, options))
     }
 
     /// Returns the last left cut in `text[start..=end]`: an offset at which a token ends, whatever follows the text, and
@@ -320,8 +320,8 @@ impl PyTokenizer {
         end: usize,
         options: Options<'_, 'py>,
     ) -> PyResult<Option<usize>> {
-        let text = text::text(text)?;
-        Ok(self.tokenizer.safe_cut(&text, start, end, true, engine_options(options)))
+        let (text, options) = self.input(text, options)?;
+        Ok(self.tokenizer.safe_cut(&text, start, end, true, options))
     }
 
     /// Returns the ids that the template inserts before and after the text; None if the template does not have the text
@@ -558,10 +558,10 @@ impl PyTokenizer {
         options: Options<'a, '_>,
     ) -> PyResult<(PyText<'a>, EncodeOptions<'a>)> {
         let Ok(parts) = object.cast::<PyParts>() else { return Ok((text::text(object)?, engine_options(options))) };
-        let PyParts { text, runs } = parts.get();
-        self.prepare(object.py(), parts.get(), options)?;
-        let trusted = Some(Trusted::of_text(runs, text.len()));
-        Ok((PyText::Stored(text), EncodeOptions { trusted, ..engine_options(options) }))
+        let parts = parts.get();
+        self.prepare(object.py(), parts, options)?;
+        let trusted = Some(parts.trusted());
+        Ok((PyText::Stored(&parts.text), EncodeOptions { trusted, ..engine_options(options) }))
     }
 
     /// Returns a text that is added to another text, with its trusted runs if it is in parts. Creates the guard for text
@@ -572,7 +572,7 @@ impl PyTokenizer {
         options: Options<'_, '_>,
     ) -> PyResult<(PyText<'a>, Option<&'a [Span]>)> {
         let Ok(parts) = object.cast::<PyParts>() else { return Ok((text::text(object)?, None)) };
-        let PyParts { text, runs } = parts.get();
+        let PyParts { text, runs, .. } = parts.get();
         check_names(options)?;
         self.create_guard(object.py())?;
         Ok((PyText::Stored(text), Some(runs)))
@@ -600,7 +600,7 @@ impl PyTokenizer {
         if options.is_some_and(|options| options.get().is_strict) {
             self.tokenizer.reject_untrusted(&parts.text, &parts.runs).map_err(to_python)?;
         }
-        if parts.is_trusted() { Ok(()) } else { self.create_guard(py) }
+        if parts.trusted().is_whole { Ok(()) } else { self.create_guard(py) }
     }
 
     /// Creates the guard, the tokenizer for texts that are not trusted as a whole, if it does not exist.

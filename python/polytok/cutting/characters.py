@@ -6,15 +6,27 @@ that is not UTF-8 is a character; it becomes a surrogate, as by Python's ``surro
 
 from __future__ import annotations
 
+from typing import TypeAlias, overload
+
+from ..parts import Parts, repaired
 from ..values import Text
+from .part_characters import PartCharacters
+
+Characters: TypeAlias = str | PartCharacters
 
 
-def characters(text: Text) -> str:
+@overload
+def characters(text: Text) -> str: ...
+@overload
+def characters(text: Text | Parts) -> Characters: ...
+def characters(text: Text | Parts) -> Characters:
     """Returns a text as characters.
 
     >>> characters("a\\ud83d\\ude00"), characters(b"a\\xff")
     ('a😀', 'a\\udcff')
     """
+    if isinstance(text, Parts):
+        return PartCharacters.of(repaired(text))
     if isinstance(text, bytes):
         return text.decode("utf-8", "surrogateescape")
     if text.isascii() or is_utf8(text):
@@ -40,8 +52,15 @@ def is_utf8_bytes(text: bytes) -> bool:
     return True
 
 
-def text_of(characters: str, original: Text) -> Text:
+def str_of(characters: Characters) -> str:
+    """Returns characters as a ``str``, without their trust."""
+    return characters if isinstance(characters, str) else characters.text
+
+
+def text_of(characters: Characters, original: Text | Parts) -> Text | Parts:
     """Returns characters as a text of the type of the original text."""
+    if isinstance(characters, PartCharacters):
+        return characters.parts
     return characters if isinstance(original, str) else characters.encode("utf-8", "surrogateescape")
 
 

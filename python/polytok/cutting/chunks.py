@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from ..errors import ArgumentError
 from ..keywords import keyword
+from ..parts import Parts
 from ..text_places import PLACES, places
 from ..values import Text
-from .characters import characters
+from .characters import Characters, characters, str_of
 from .counts import FIRST_BLOCK, Prefixes
 from .limits import TokenLimit
 
@@ -21,7 +22,7 @@ _MARGIN = 1.25
 _LEAST_BLOCK = 128
 
 
-def chunk(text: Text, limit: TokenLimit, overlap: int, at: str) -> npt.NDArray[np.int64]:
+def chunk(text: Text | Parts, limit: TokenLimit, overlap: int, at: str) -> npt.NDArray[np.int64]:
     """Returns the start and end of each chunk, of shape (chunks, 2): characters, or bytes if the text is ``bytes``."""
     whole = characters(text)
     kinds = (*PLACES[PLACES.index(at) :], "token") if at in PLACES else ("token",)
@@ -33,7 +34,7 @@ def chunk(text: Text, limit: TokenLimit, overlap: int, at: str) -> npt.NDArray[n
         last, end = _next_chunk(last, end, kinds, overlap)
         chunks.append((last.start, end))
     if isinstance(text, bytes) and len(whole) < len(text):
-        chunks = _in_bytes(chunks, whole)
+        chunks = _in_bytes(chunks, str_of(whole))
     return np.array(chunks, np.int64).reshape(-1, 2)
 
 
@@ -55,7 +56,7 @@ def _next_chunk(last: _Chunk, last_end: int, kinds: tuple[str, ...], overlap: in
 class _Chunk:
     """A chunk that begins at ``start``; its end is not decided. Its length is about ``first_block``."""
 
-    def __init__(self, limit: TokenLimit, text: str, start: int, first_block: int) -> None:
+    def __init__(self, limit: TokenLimit, text: Characters, start: int, first_block: int) -> None:
         self.start = start
         self._limit = limit
         self._text = text
@@ -109,17 +110,17 @@ class _Chunk:
     def _places(self, kind: str) -> list[int]:
         """Returns the places of a kind before the bound."""
         if kind not in self._places_by_kind:
-            self._places_by_kind[kind] = [*places(kind, self._text, self.start, self._bound)]
+            self._places_by_kind[kind] = [*places(kind, str_of(self._text), self.start, self._bound)]
         return self._places_by_kind[kind]
 
     def too_small(self) -> ArgumentError:
         """Returns the error for a chunk that does not fit with a single character."""
-        character = self._text[self.start]
+        character = self._text[self.start : self.start + 1]
         tokens = self._limit.engine.count(character)
         max_tokens, added_tokens = self._limit.max_tokens, self._limit.added_tokens
         template = f", and {keyword('add_special', True)} adds {added_tokens}" if added_tokens else ""
         return ArgumentError(
-            f"{keyword('max_tokens', max_tokens)} is too small for this text: the character {character!r} at "
+            f"{keyword('max_tokens', max_tokens)} is too small for this text: the character {str_of(character)!r} at "
             f"{self.start} alone has {tokens} token{'s' * (tokens != 1)}{template}"
         )
 

@@ -11,6 +11,10 @@ A *safe cut* is a place at which the tokens on both sides do not depend on the o
 The tokens before a cut are those of the text up to it, so they are counted, not looked up in spans: tokens without
 characters have the same span on both sides of a cut, and the spans of some normalizers are not exact.
 
+`Parts` that are trusted as a whole can be encoded in another way than others. All prefixes of a text in parts that are
+not trusted as a whole are encoded in the one way, also while blocks and anchors are counted; the shorter prefixes that
+are trusted have `Prefixes` of their own.
+
 The same is true of suffixes in the other direction. For a vocabulary that has only left cuts (SentencePiece's Unigram),
 the first law for suffixes is weaker: between two left cuts stands at least one token.
 """
@@ -21,7 +25,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from .characters import Characters
 from .engine import CONTEXT, Engine
+from .part_characters import PartCharacters
 
 FIRST_BLOCK = 1024
 _MAX_BLOCK = 1 << 18
@@ -46,16 +52,26 @@ class Prefixes:
     """The prefixes ``text[start:end]`` of the text after ``start``. ``is_whole`` is False if more text follows."""
 
     def __init__(
-        self, engine: Engine, text: str, start: int = 0, *, is_whole: bool = True, first_block: int = FIRST_BLOCK
+        self, engine: Engine, text: Characters, start: int = 0, *, is_whole: bool = True, first_block: int = FIRST_BLOCK
     ) -> None:
         self._engine = engine
         self._text = text
         self._first_block = first_block
         self._is_whole = is_whole
         self._anchors = [Anchor(start, start, start, 0)]
+        self._trusted: Prefixes | None = None
+        self._trusted_end = start
+        if isinstance(text, PartCharacters) and not (rest := text[start:].by_themselves()).is_trusted():
+            self._text = text.of_one_text()
+            if length := rest.trusted_start():
+                self._trusted_end = start + length
+                trusted_text = text[: self._trusted_end].by_themselves()
+                self._trusted = Prefixes(engine, trusted_text, start, first_block=first_block)
 
     def count(self, end: int) -> int:
         """Returns the number of tokens of the prefix that ends at ``end``."""
+        if self._trusted is not None and end <= self._trusted_end:
+            return self._trusted.count(end)
         anchor = next(anchor for anchor in reversed(self._anchors) if anchor.known <= end)
         return anchor.extra + self._engine.count(self._text[anchor.place : end])
 
@@ -69,6 +85,13 @@ class Prefixes:
         Returns one more than the length of the text if all of it has at most ``limit`` tokens, and None if the answer
         depends on the text that follows.
         """
+        bound = self._bound_of_one_text(limit)
+        if self._trusted is None or bound is None or bound > self._trusted_end + 1:
+            return bound
+        return self._trusted.bound(limit)
+
+    def _bound_of_one_text(self, limit: int) -> int | None:
+        """Returns the bound for prefixes of which all are encoded like the whole text."""
         text_length, size = len(self._text), self._first_block
         while True:
             anchor = self._anchors[-1]
@@ -95,24 +118,24 @@ class Prefixes:
 
         An end within the span of the next token, which has a part of the same character, is not one of them.
         """
-        stop, most = self._settled_end(before), before
-        for anchor in reversed(self._anchors):
+        anchors = [anchor for anchor in self._anchors if anchor.known <= before]
+        stop, most = self._settled_end(anchors[-1].place, before), before
+        for anchor in reversed(anchors):
             starts, ends = self._engine.spans(self._text[anchor.place : stop])
             is_end = (ends <= most - anchor.place) & (ends > anchor.cut - anchor.place)
             is_end[:-1] &= ends[:-1] <= starts[1:]
             yield from (ends[is_end][::-1].astype(int) + anchor.place).tolist()
             stop, most = anchor.known, anchor.cut
 
-    def _settled_end(self, end: int) -> int:
-        """Returns an end of a text from the last anchor whose tokens up to ``end`` are those of the whole text."""
-        place = self._anchors[-1].place
+    def _settled_end(self, place: int, end: int) -> int:
+        """Returns an end of a text from ``place`` whose tokens up to ``end`` are those of the whole text."""
         for reach in _reaches(len(self._text) - end):
             known = self._text[place : end + reach]
             if self._engine.last_left_cut(known, end - place, len(known)) is not None:
                 return end + reach
         return len(self._text)
 
-    def _bound_after(self, anchor: Anchor, block: str, place: int, limit_in_block: int) -> int | None:
+    def _bound_after(self, anchor: Anchor, block: Characters, place: int, limit_in_block: int) -> int | None:
         """Returns the bound by the first safe cut after ``place``, and adds an anchor for the prefixes before it."""
         for reach in _reaches(len(block) - place):
             end = place + reach
@@ -122,7 +145,7 @@ class Prefixes:
                 return anchor.place + end
         return None
 
-    def _add_anchor(self, anchor: Anchor, block: str) -> bool:
+    def _add_anchor(self, anchor: Anchor, block: Characters) -> bool:
         """Adds an anchor for prefixes that contain the block."""
         cut = self._engine.last_cut(block, 0, len(block))
         place = cut and self._engine.last_cut(block, 0, cut - CONTEXT)
@@ -136,14 +159,23 @@ class Prefixes:
 class Suffixes:
     """The suffixes ``text[start:]``. ``is_whole`` is False if the text is the end of a longer text."""
 
-    def __init__(self, engine: Engine, text: str, *, is_whole: bool = True) -> None:
+    def __init__(self, engine: Engine, text: Characters, *, is_whole: bool = True) -> None:
         self._engine = engine
         self._text = text
         self._is_whole = is_whole
         self._anchors = [Anchor(len(text), len(text), len(text), 0)]
+        self._trusted: Suffixes | None = None
+        self._trusted_start = len(text)
+        if isinstance(text, PartCharacters) and not text.is_trusted():
+            self._text = text.of_one_text()
+            if length := text.trusted_end():
+                self._trusted_start = len(text) - length
+                self._trusted = Suffixes(engine, text[self._trusted_start :].by_themselves())
 
     def count(self, start: int) -> int:
         """Returns the number of tokens of the suffix that begins at ``start``."""
+        if self._trusted is not None and start >= self._trusted_start:
+            return self._trusted.count(start - self._trusted_start)
         anchor = next(anchor for anchor in reversed(self._anchors) if anchor.known >= start)
         return anchor.extra + self._engine.count(self._text[start : anchor.place])
 
@@ -156,6 +188,14 @@ class Suffixes:
 
         Returns -1 if the whole text has at most ``limit`` tokens, and None if the answer depends on the text before.
         """
+        bound = self._bound_of_one_text(limit)
+        if self._trusted is None or bound is None or bound < self._trusted_start - 1:
+            return bound
+        trusted_bound = self._trusted.bound(limit)
+        return None if trusted_bound is None else self._trusted_start + trusted_bound
+
+    def _bound_of_one_text(self, limit: int) -> int | None:
+        """Returns the bound for suffixes of which all are encoded like the whole text."""
         size = FIRST_BLOCK
         while True:
             anchor = self._anchors[-1]
@@ -179,7 +219,9 @@ class Suffixes:
             can_estimate = has_anchor and len(starts) <= limit_in_block
             size = _next_size(len(block), len(starts), limit_in_block) if can_estimate else 2 * size
 
-    def _bound_before(self, anchor: Anchor, known: int, block: str, place: int, limit_in_block: int) -> int | None:
+    def _bound_before(
+        self, anchor: Anchor, known: int, block: Characters, place: int, limit_in_block: int
+    ) -> int | None:
         """Returns the bound by the last safe cut up to ``place``, and adds an anchor for the suffixes after it."""
         for reach in _reaches(place):
             start = place - reach
@@ -190,7 +232,7 @@ class Suffixes:
                 return known + start
         return None
 
-    def _add_anchor(self, anchor: Anchor, known: int, block: str) -> bool:
+    def _add_anchor(self, anchor: Anchor, known: int, block: Characters) -> bool:
         """Adds an anchor for suffixes that contain the block, which begins at ``known``."""
         for reach in _reaches(len(block)):
             if (cut := self._engine.last_cut(block[:reach], 0, reach)) is not None:
@@ -199,12 +241,12 @@ class Suffixes:
                 return True
         return False
 
-    def _start_of_segments(self, block: str, limit_in_block: int) -> int | None:
+    def _start_of_segments(self, block: Characters, limit_in_block: int) -> int | None:
         """Returns a start from which more than ``limit_in_block`` left cuts are in the block: a token follows each."""
         cuts = [*islice(self._engine.left_cuts(block), limit_in_block + 1)]
         return cuts[-1] - CONTEXT if len(cuts) > limit_in_block else None
 
-    def _tokens_after(self, block: str, cut: int) -> int:
+    def _tokens_after(self, block: Characters, cut: int) -> int:
         """Returns the number of tokens of a block that stand after a safe cut."""
         return self._engine.count(block) - self._engine.count(block[:cut])
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from .. import _core
+from ..parts import Parts
 from ..values import Text
-from .characters import is_utf8, is_utf8_bytes
+from .characters import Characters, is_utf8, is_utf8_bytes, str_of
+from .part_characters import PartCharacters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +20,7 @@ _BLOCK = 64
 CONTEXT = 2
 """The number of characters before a cut, and after it, that its proof reads."""
 
-_FindCut: TypeAlias = Callable[["Text", int, int, "_core.ResolvedOptions | None"], "int | None"]
+_FindCut: TypeAlias = Callable[["Text | _core.Parts", int, int, "_core.ResolvedOptions | None"], "int | None"]
 
 
 class Engine:
@@ -29,31 +31,33 @@ class Engine:
         self._options = options
         self._has_cuts = has_cuts
 
-    def for_text(self, text: Text) -> Engine:
+    def for_text(self, text: Text | Parts) -> Engine:
         """Returns the engine for a text: no cut is proven if some of its bytes are not UTF-8."""
-        if isinstance(text, str) or is_utf8_bytes(text):
+        if not isinstance(text, bytes) or is_utf8_bytes(text):
             return self
         return Engine(self._core, self._options, has_cuts=False)
 
-    def count_text(self, text: Text) -> int:
+    def count_text(self, text: Text | Parts) -> int:
         """Returns the number of tokens of a text as the caller passed it."""
         return self._core.count(text, self._options)
 
-    def count_texts(self, texts: list[Text], threads: int) -> npt.NDArray[np.int64]:
+    def count_texts(self, texts: list[Text | Parts], threads: int) -> npt.NDArray[np.int64]:
         """Returns the number of tokens of each text."""
-        return self._core.count_batch(texts, self._options, threads)
+        return self._core.count_batch([*texts], self._options, threads)
 
-    def count(self, characters: str) -> int:
+    def count(self, characters: Characters) -> int:
         """Returns the number of tokens."""
         return self._core.count(_encodable(characters), self._options)
 
-    def spans(self, characters: str) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.integer]]:
+    def spans(self, characters: Characters) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.integer]]:
         """Returns the starts and ends of the tokens in characters, both of shape (tokens,)."""
         text = _encodable(characters)
         _, starts, ends, byte_starts, byte_ends = self._core.spans(text, self._options)
-        return (starts, ends) if isinstance(text, str) else _character_spans(characters, byte_starts, byte_ends)
+        if isinstance(text, bytes):
+            return _character_spans(str_of(characters), byte_starts, byte_ends)
+        return starts, ends
 
-    def last_cut(self, characters: str, start: int, end: int) -> int | None:
+    def last_cut(self, characters: Characters, start: int, end: int) -> int | None:
         """Returns the last safe cut from ``start`` to ``end``, or None if none can be proven.
 
         A safe cut is a place at which the tokens on both sides do not depend on the other side, whatever text stands
@@ -61,7 +65,7 @@ class Engine:
         """
         return self._last_cut(self._core.safe_cut, characters, start, end)
 
-    def last_left_cut(self, characters: str, start: int, end: int) -> int | None:
+    def last_left_cut(self, characters: Characters, start: int, end: int) -> int | None:
         """Returns the last left cut from ``start`` to ``end``, or None if none can be proven.
 
         At a left cut a token ends, whatever text stands before and after these characters, and the tokens before it do
@@ -69,7 +73,7 @@ class Engine:
         """
         return self._last_cut(self._core.left_cut, characters, start, end)
 
-    def left_cuts(self, characters: str) -> Iterator[int]:
+    def left_cuts(self, characters: Characters) -> Iterator[int]:
         """Yields all left cuts from right to left."""
         end = len(characters)
         while end >= CONTEXT:
@@ -80,21 +84,24 @@ class Engine:
                 last = cut - 1
             end = first + CONTEXT - 1 if first else 0
 
-    def _last_cut(self, find: _FindCut, characters: str, start: int, end: int) -> int | None:
+    def _last_cut(self, find: _FindCut, characters: Characters, start: int, end: int) -> int | None:
         start = max(start, CONTEXT)
         if not self._has_cuts or end < start:
             return None
-        if characters.isascii():
-            return find(characters, start, end, self._options)
-        data = characters.encode()
-        byte_start = len(characters[:start].encode())
-        byte_end = byte_start + len(characters[start:end].encode())
-        cut = find(data, byte_start, byte_end, self._options)
+        text = str_of(characters)
+        if text.isascii():
+            return find(_encodable(characters), start, end, self._options)
+        data = text.encode()
+        byte_start = len(text[:start].encode())
+        byte_end = byte_start + len(text[start:end].encode())
+        cut = find(data if isinstance(characters, str) else characters.encodable(), byte_start, byte_end, self._options)
         return None if cut is None else len(data[:cut].decode())
 
 
-def _encodable(characters: str) -> Text:
+def _encodable(characters: Characters) -> Text | _core.Parts:
     """Returns characters as the text that the engine encodes: ``bytes`` if some are bytes that are not UTF-8."""
+    if isinstance(characters, PartCharacters):
+        return characters.encodable()
     if characters.isascii() or is_utf8(characters):
         return characters
     return characters.encode("utf-8", "surrogateescape")

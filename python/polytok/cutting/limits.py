@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from ..errors import ArgumentError
 from ..keywords import keyword
+from ..parts import Parts
 from ..values import Text
-from .characters import characters, text_of, whole_character
+from .characters import Characters, characters, text_of, whole_character
 from .counts import Prefixes, Suffixes
 from .engine import Engine
 
@@ -36,16 +37,16 @@ class TokenLimit(NamedTuple):
         return self.max_tokens - self.added_tokens
 
 
-def _is_short(text: Text, limit: TokenLimit) -> bool:
+def _is_short(text: Text | Parts, limit: TokenLimit) -> bool:
     """Reports whether a text is so short that counting all of it costs little more than looking for a cut."""
-    return len(text) <= _first_length(limit.max_tokens)
+    return len(text.text if isinstance(text, Parts) else text) <= _first_length(limit.max_tokens)
 
 
-def fits(text: Text, limit: TokenLimit) -> bool:
+def fits(text: Text | Parts, limit: TokenLimit) -> bool:
     """Reports whether a text has at most ``limit.max_tokens`` tokens. Stops as soon as the answer is certain."""
     if limit.max_tokens < limit.added_tokens:
         return False
-    if _is_short(text, limit):
+    if isinstance(text, Parts) or _is_short(text, limit):
         return limit.engine.count_text(text) <= limit.of_text
     engine = limit.engine.for_text(text)
     for start, is_whole in _starts(text, limit.max_tokens):
@@ -54,13 +55,13 @@ def fits(text: Text, limit: TokenLimit) -> bool:
     raise AssertionError("the whole text has a bound")
 
 
-def truncate(text: Text, limit: TokenLimit, direction: str) -> Text:
+def truncate(text: Text | Parts, limit: TokenLimit, direction: str) -> Text | Parts:
     """Returns the longest start of a text with at most ``limit.max_tokens`` tokens; with ``direction="left"``, the
     longest end."""
     return _longest_start(text, limit) if direction == "right" else _longest_end(text, limit)
 
 
-def truncate_batch(texts: list[Text], limit: TokenLimit, direction: str, threads: int) -> list[Text]:
+def truncate_batch(texts: list[Text | Parts], limit: TokenLimit, direction: str, threads: int) -> list[Text | Parts]:
     """Truncates texts. Those that are short are first counted in threads, and returned as they are if they fit."""
     short_rows = [row for row, text in enumerate(texts) if _is_short(text, limit)]
     counts = limit.engine.count_texts([texts[row] for row in short_rows], threads)
@@ -71,7 +72,7 @@ def truncate_batch(texts: list[Text], limit: TokenLimit, direction: str, threads
     ]
 
 
-def _longest_start(text: Text, limit: TokenLimit) -> Text:
+def _longest_start(text: Text | Parts, limit: TokenLimit) -> Text | Parts:
     engine = limit.engine.for_text(text)
     for start, is_whole in _starts(text, limit.max_tokens):
         prefixes = Prefixes(engine, start, is_whole=is_whole)
@@ -81,7 +82,7 @@ def _longest_start(text: Text, limit: TokenLimit) -> Text:
     raise AssertionError("the whole text has a bound")
 
 
-def _longest_end(text: Text, limit: TokenLimit) -> Text:
+def _longest_end(text: Text | Parts, limit: TokenLimit) -> Text | Parts:
     engine = limit.engine.for_text(text)
     for end, is_whole in _ends(text, limit.max_tokens):
         suffixes = Suffixes(engine, end, is_whole=is_whole)
@@ -91,8 +92,12 @@ def _longest_end(text: Text, limit: TokenLimit) -> Text:
     raise AssertionError("the whole text has a bound")
 
 
-def _starts(text: Text, max_tokens: int) -> Iterator[tuple[str, bool]]:
-    """Yields longer and longer starts of a text, and whether the start is the whole text."""
+def _starts(text: Text | Parts, max_tokens: int) -> Iterator[tuple[Characters, bool]]:
+    """Yields longer and longer starts of a text, and whether the start is the whole text. Parts are only yielded whole,
+    because the trust of the whole text counts."""
+    if isinstance(text, Parts):
+        yield characters(text), True
+        return
     length = _first_length(max_tokens)
     while length < len(text):
         yield characters(text[: whole_character(text, length)]), False
@@ -100,8 +105,11 @@ def _starts(text: Text, max_tokens: int) -> Iterator[tuple[str, bool]]:
     yield characters(text), True
 
 
-def _ends(text: Text, max_tokens: int) -> Iterator[tuple[str, bool]]:
-    """Yields longer and longer ends of a text, and whether the end is the whole text."""
+def _ends(text: Text | Parts, max_tokens: int) -> Iterator[tuple[Characters, bool]]:
+    """Yields longer and longer ends of a text, and whether the end is the whole text. Parts are only yielded whole."""
+    if isinstance(text, Parts):
+        yield characters(text), True
+        return
     length = _first_length(max_tokens)
     while length < len(text):
         yield characters(text[whole_character(text, len(text) - length) :]), False
