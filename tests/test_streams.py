@@ -323,6 +323,9 @@ def test_handlers_of_python(default: Tokenizer) -> None:
 def test_values_of_options(default: Tokenizer) -> None:
     with pytest.raises(ArgumentError, match=re.escape("stop[1]='' is empty")):
         default.decoder(stop=["a", ""])
+    for text in ("a\ud800", b"\xe4"):
+        with pytest.raises(ArgumentError, match=r"stop\[0\]=.* is not UTF-8"):
+            default.decoders(1, stop=[text])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="single text"):
         default.decoder(stop="END")
     with pytest.raises(ArgumentError, match="unknown='skipp' is not one of"):

@@ -246,4 +246,10 @@ def _stop_texts(stop: object) -> list[str]:
     for place, text in enumerate(texts):
         if not text:
             raise ArgumentError(f"{keyword(f'stop[{place}]={text!r}')} is empty; a stop text has characters")
+        try:
+            text.encode() if isinstance(text, str) else text.decode()
+        except UnicodeError:
+            raise ArgumentError(
+                f"{keyword(f'stop[{place}]={text!r}')} is not UTF-8, so no decoded text has it; pass whole characters"
+            ) from None
     return texts

@@ -888,7 +888,8 @@ class Tokenizer:
         """Returns the number of leading ids that stay the same whatever text is appended to their text.
 
         The text is decoded, and encoded with all special tokens recognized. Ids that this text does not encode to are
-        not counted, nor those after them. Raises `TokenIdError` for an id without a token.
+        not counted, nor those after them. The ids of the template (``add_special``) at the start are counted. Raises
+        `TokenIdError` for an id without a token.
 
         >>> import polytok
         >>> tokenizer = polytok.load("default")
@@ -899,7 +900,7 @@ class Tokenizer:
         if other:
             checks.keywords("stable_prefix", other, ())
         special = self._resolve_options(None, {"special": "all"})
-        return stable_prefix(self._core, [*checks.iterable("ids", ids, "ids")], special)
+        return stable_prefix(self._core, arguments.id_list(ids), special)
 
     # Ids without text
 
