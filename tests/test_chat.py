@@ -351,6 +351,8 @@ NESTED_WORK = [
         "{{ strftime_now('%999999999d') | length }}",
         "{{ ('a' * 100000) | wordwrap(1) | length }}",
         "{{ ('(' * 100000) | urlize | length }}",
+        "{% set x = range(99999) | list %}{% for i in range(9999) %}{% set y = x[1:] %}{% endfor %}",
+        "{% macro f() %}{% endmacro %}{% for i in range(9999) %}{{ f(*range(99999)) }}{% endfor %}",
         "{{ range(99999) | list | tojson(separators=('a' * 900, 'b')) | length }}",
         "a" * 600_000,
     ],

@@ -101,6 +101,13 @@ def weigh(value: Any) -> Any:
     return value
 
 
+def sliced(value: Any) -> Any:
+    """Counts the items of a slice, and returns it. Texts count their characters themselves."""
+    if isinstance(value, (list, tuple)):
+        spend_steps(len(value))
+    return value
+
+
 def spend_items(value: Any, *, writes: bool = False) -> None:
     """Counts the items of a value at any depth, because a small program can build lists that contain one another
     millions of times. ``writes`` counts the characters of its texts too, for a conversion to text."""

@@ -25,7 +25,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
 from ..errors import ChatTemplateError
-from .budget import Limits, check_number, spend_characters, spend_steps, spending, step, weigh
+from .budget import Limits, check_number, sliced, spend_characters, spend_steps, spending, step, weigh
 from .filters import all_filters, all_tests, text_of
 from .formatting import OriginFormatter
 from .origin import Text, generated, is_from_template, joined, literal
@@ -43,7 +43,8 @@ _ATTRIBUTES = {
     bytes: frozenset(("decode",)),
     int: frozenset(("bit_length", "real", "imag", "numerator", "denominator")),
 }
-_STEP, _WEIGH, _TO_TEXT, _LITERAL = "polytok_step", "polytok_weigh", "polytok_str", "polytok_text_"
+_STEP, _WEIGH, _SLICED, _TO_TEXT = "polytok_step", "polytok_weigh", "polytok_sliced", "polytok_str"
+_LITERAL = "polytok_text_"
 
 
 @lru_cache(maxsize=64)
@@ -124,6 +125,13 @@ class OriginCodeGenerator(CodeGenerator):
         super().visit_Tuple(node, frame)
         self.write(")" if is_built else "")
 
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+        """Counts the items of a slice."""
+        is_slice = isinstance(node.arg, nodes.Slice)
+        self.write(f"{_SLICED}(" if is_slice else "")
+        super().visit_Getitem(node, frame)
+        self.write(")" if is_slice else "")
+
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
         """Counts the work of comparing two values that are not constants."""
         expressions = [node.expr, *(operand.expr for operand in node.ops)]
@@ -140,7 +148,7 @@ class OriginCodeGenerator(CodeGenerator):
         self.write(")")
 
 
-_FUNCTIONS = {_STEP: "step", _WEIGH: "weigh", _TO_TEXT: "text_of"}
+_FUNCTIONS = {_STEP: "step", _WEIGH: "weigh", _SLICED: "sliced", _TO_TEXT: "text_of"}
 
 
 def _is_constant(node: nodes.Node) -> bool:
@@ -204,6 +212,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
     step = staticmethod(step)
     weigh = staticmethod(weigh)
     text_of = staticmethod(text_of)
+    sliced = staticmethod(sliced)
     concat = staticmethod(joined)
 
     @staticmethod
@@ -232,7 +241,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         return super().getitem(Text(obj) if type(obj) is str else obj, argument)
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **keywords: Any) -> Any:
-        spend_steps(_STEPS_OF_CALL)
+        spend_steps(_STEPS_OF_CALL + 2 * (len(args) + len(keywords)))
         owner = getattr(__obj, "__self__", None)
         if isinstance(owner, str):
             spend_steps(len(owner) // 64)
