@@ -31,7 +31,7 @@ from .formatting import OriginFormatter
 from .origin import Text, generated, is_from_template, joined, literal
 
 _COMPILE_LIMITS = Limits(steps=1_000_000, characters=10_000_000)
-_MAX_SOURCE = 500_000
+_MAX_SOURCE = 100_000
 _STEPS_OF_CALL = 16
 _STEPS_OF_ITEM = 8
 _STEPS_OF_METHODS = {"copy": 4, "count": 1, "index": 1}
