@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polytok
@@ -102,6 +102,7 @@ SURROGATES = st.sampled_from(["", " a", "\ud83d", "\ude00", "x \ud83d", "\ufffd"
 
 
 @given(st.lists(st.lists(st.tuples(SURROGATES, st.booleans()), max_size=3).map(Parts), max_size=5))
+@settings(deadline=None)
 def test_chunks_can_end_between_surrogates(chunks: list[Parts]) -> None:
     tokenizer = polytok.Tokenizer(rank_spec(special={"\U0001f600": 300, "<|": 301}))
     whole = sum(chunks, Parts([]))
@@ -204,6 +205,7 @@ PIECE = st.tuples(st.sampled_from(["<x>", "<X>", "<x", ">", " a", "a ", " ", "b"
 
 @pytest.mark.parametrize("tokenizer", GUARDED)
 @given(st.lists(st.lists(PIECE, max_size=4).map(Parts), max_size=6))
+@settings(deadline=None)
 def test_trusted_text_is_encoded_again_before_other_text(tokenizer: polytok.Tokenizer, chunks: list[Parts]) -> None:
     """The text `<X>` is no special token, but the model forms one of it; with text that is not trusted, it does not."""
     text, encoder, whole, ids = tokenizer.incremental(), tokenizer.encoder(), Parts([]), list[int]()
@@ -220,6 +222,7 @@ def test_trusted_text_is_encoded_again_before_other_text(tokenizer: polytok.Toke
 
 
 @given(st.lists(PIECE, max_size=5).map(Parts), st.integers(-9, 9), st.integers(-9, 9))
+@settings(deadline=None)
 def test_slices_keep_the_trust(parts: Parts, start: int, stop: int) -> None:
     trust = "".join(("t" if trusted else "u") * len(text) for text, trusted in parts)
     piece = parts[start:stop]
