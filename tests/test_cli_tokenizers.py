@@ -123,7 +123,7 @@ def test_info_has_every_field(model: Path) -> None:
     assert report["vocab"]["user_defined"] == 1
     assert report["vocab"]["byte"] == 256
     assert report["special"]["names"] == {"unk": 0, "bos": 1, "eos": 2}
-    assert report["vocab"]["special"] == len(report["special"]["tokens"]) == 3
+    assert report["vocab"]["special"] == len(report["special"]["tokens"]) == 2
     assert report["model"]["byte_fallback"] is True and report["model"]["unknown"] == "bytes"
     assert list(report)[:9] == ["file", "lossless", "vocab", "special", "normalize", "split", "model", "post", "decode"]
 

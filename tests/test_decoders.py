@@ -172,7 +172,8 @@ def check(tokenizer: polytok.Tokenizer, reference: object, ids: Sequence[int]) -
     assert tokenizer.decode(ids) == expected
     assert decode_stream(tokenizer, ids) == expected
     decoded = tokenizer.decode_with_offsets(ids)
-    assert "".join(decoded.pieces) == decoded.text == expected
+    assert decoded.text == expected
+    assert "".join(decoded.pieces) == expected or not ids  # some chains write text without ids
 
 
 @pytest.mark.parametrize(("step", "reference"), STEPS, ids=NAMES)
