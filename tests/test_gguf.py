@@ -358,7 +358,7 @@ def test_bytes_that_are_entries_of_their_own() -> None:
     ]
     tokenizer, twin = load_both(file(vocabulary("llama", [*rows, ("<0xe4>", BYTE, 0.0)])))
     assert tokenizer.encode("é") == twin.tokenize("é".encode()) == [4, 1, 3]
-    with pytest.raises(EncodeError, match="no entry for the byte A4"):
+    with pytest.raises(EncodeError, match="no entry for the byte 0xA4"):
         tokenizer.encode("ä中")
 
 

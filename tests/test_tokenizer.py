@@ -575,5 +575,5 @@ def test_bytes_without_an_entry_are_named() -> None:
     spec = rank_spec()
     keep = [row for row in range(256) if row != ord("q")]
     vocab = Vocab.from_rows([(bytes([row]), row, 0.0, Kind.NORMAL) for row in keep])
-    with pytest.raises(polytok.EncodeError, match="no entry for the byte 71 at byte 2"):
+    with pytest.raises(polytok.EncodeError, match="no entry for the byte 0x71 at byte 2"):
         Tokenizer(replace(spec, vocab=vocab)).encode("abq")

@@ -21,6 +21,9 @@ struct Encoder {
     options: Option<Py<PyResolvedOptions>>,
 }
 
+/// The UTF-8 of a text, and the start and end of each trusted run in bytes.
+type TextWithRuns<'py> = (Bound<'py, PyBytes>, Vec<(usize, usize)>);
+
 /// The ids that stay, and the list of the ids after them.
 type ChangeRow<'py> = (usize, Bound<'py, PyList>);
 
@@ -132,7 +135,7 @@ impl PyIncrementalText {
     }
 
     /// Returns the text, and the start and end of each trusted run in bytes; None if the text is not in parts.
-    fn text_with_runs<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Vec<(usize, usize)>)> {
+    fn text_with_runs<'py>(&self, py: Python<'py>) -> Option<TextWithRuns<'py>> {
         let state = lock(&self.state);
         state.runs().map(|runs| (PyBytes::new(py, &state.text()), runs))
     }

@@ -202,9 +202,11 @@ struct Streams {
 
 impl Streams {
     fn stream(&mut self, place: usize) -> polytok_core::error::Result<&mut TextStream> {
+        let count = self.places.len();
         match self.places.get_mut(place) {
             Some(Some(stream)) => Ok(stream),
-            _ => Err(Error::Argument(format!("there is no decoder {place}: its place is free"))),
+            Some(None) => Err(Error::Argument(format!("there is no decoder {place}: its place is free"))),
+            None => Err(Error::Argument(format!("there is no decoder {place}: there are {count} places"))),
         }
     }
 }
