@@ -33,6 +33,8 @@ from polytok.doctor.origins import find_huggingface_errors
 from polytok.doctor.reached import _FOLLOWING_BYTES, _completed_texts, find_unreached, unreached_entries
 from polytok.doctor.round_trip import find_round_trip_errors
 from polytok.doctor.splits import find_dropped_text
+from polytok.formats import huggingface as huggingface_format
+from polytok.formats.base import ReadOptions
 from polytok.formats.tiktoken_known import LLAMA3, O200K
 from polytok.probes import DIFFICULT_TEXTS
 from polytok.spec import Bpe, Kind, LlamaCppDecode, PatternSplit, Prepend, Spec, SpecialToken, Vocab
@@ -147,6 +149,15 @@ def huggingface(**parts: Any) -> Spec:
     return rank_spec(special=(SpecialToken("<x>", 301),), extra={"huggingface": {"document": document}})
 
 
+def with_class(name: str) -> Spec:
+    """Returns the Spec of a folder whose tokenizer_config.json names a class of transformers."""
+    vocab = json.loads(conversion.write(rank_spec(), "huggingface").data)
+    vocab["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    settings = json.dumps({"tokenizer_class": name}).encode()
+    siblings = {"tokenizer_config.json": settings}
+    return huggingface_format.read(json.dumps(vocab).encode(), ReadOptions(siblings=siblings))
+
+
 ADDED = {"id": 301, "content": "<x>"}
 TYPED = {"token_type": b""}
 llama2c = adapted(sentencepiece_spec(), "llama2c").spec
@@ -164,6 +175,7 @@ WITH_AND_WITHOUT_FINDING |= {
     "no-decoder": (huggingface(decoder=None), huggingface()),
     "space-behind-special": (replace(huggingface(), normalize=(Prepend("x"),)), huggingface()),
     "control-in-text": (spelled, llama2c),
+    "transformers-rebuilds": (with_class("GPT2Tokenizer"), with_class("PreTrainedTokenizerFast")),
 }
 
 

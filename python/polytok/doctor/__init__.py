@@ -16,7 +16,7 @@ from ..divergence import Divergence
 from ..loading import AnyTokenizer, as_tokenizer
 from ..spec import Spec
 from ..values import Text
-from . import entries, ids, kin, origins, reached, splits
+from . import entries, ids, kin, origins, reached, rebuilt, splits
 from .finding import Finding, Severity
 from .round_trip import find_round_trip_errors
 
@@ -42,6 +42,7 @@ CHECKS: tuple[Callable[[Spec], Iterator[Finding]], ...] = (
     splits.find_end_anchor,
     origins.find_gguf_errors,
     origins.find_huggingface_errors,
+    rebuilt.find_rebuilt_pre_tokenizer,
     origins.find_control_symbols,
 )
 

@@ -103,6 +103,8 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     if duplicate_count:
         warning = f"{duplicate_count} texts occur twice in the vocabulary; the last id counts"
         extra["warnings"] = (*extra.get("warnings", ()), warning)
+    if "tokenizer_class" in settings and (model_type := config.model_type(options.siblings)) is not None:
+        extra["model_type"] = model_type
     spec = replace(spec, origin=Origin(name, options.name), extra={name: extra})
     return config.apply(spec, settings, _id_lookup(vocab), len(vocab))
 

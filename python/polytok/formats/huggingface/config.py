@@ -23,6 +23,7 @@ from .fields import Fields, Json, shorten
 CONFIG_FILE, TEMPLATE_FILE = "tokenizer_config.json", "chat_template.jinja"
 TEMPLATE_FOLDER = "additional_chat_templates"
 _PROCESSOR_TEMPLATE_FILE = "chat_template.json"
+_MODEL_FILE = "config.json"
 MAP_FILE = "special_tokens_map.json"
 ROLES = ("bos", "eos", "unk", "pad")
 _OTHER_ROLES = ("sep", "cls", "mask")
@@ -44,6 +45,16 @@ def parse(siblings: Mapping[str, bytes]) -> dict[str, Json]:
     elif "chat_template" not in config and (template := parse_sibling(siblings, _PROCESSOR_TEMPLATE_FILE)):
         config["chat_template"] = template.get("chat_template")
     return config
+
+
+def model_type(siblings: Mapping[str, bytes]) -> str | None:
+    """Returns the ``model_type`` in the model's own configuration, by which transformers chooses a class; None if it is
+    not known."""
+    try:
+        value = parse_sibling(siblings, _MODEL_FILE).get("model_type")
+    except FormatError:
+        return None
+    return value if isinstance(value, str) else None
 
 
 def chat_settings(siblings: Mapping[str, bytes]) -> dict[str, Json]:
