@@ -595,3 +595,26 @@ def test_spans_of_many_bytes_of_one_character_take_linear_time() -> None:
     _, tokenizer = load_both({"model": {"type": "Unigram", "unk_id": 0, "vocab": rows, "byte_fallback": True}})
     encoding = tokenizer.encoding("é" * 200_000)
     assert len(encoding) == 400_000 and set(encoding.offsets) == {(0, 200_000)}
+
+
+def test_ranges_of_texts() -> None:
+    tokenizer = polytok.load("default")
+    encoding = tokenizer.encoding("a b", "", padding=polytok.Padding(4, id=0, direction="left"))
+    assert encoding.sequence_ranges == {0: range(2, 4), 1: range(4, 4)}
+
+
+def test_windows_of_a_pair_with_roberta_have_the_type_0() -> None:
+    processor = {"type": "RobertaProcessing", "sep": ["b", 1], "cls": ["a", 0], "trim_offsets": True}
+    document = {
+        "added_tokens": [],
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "post_processor": {**processor, "add_prefix_space": True},
+        "model": {"type": "WordLevel", "vocab": {"a": 0, "b": 1}, "unk_token": "a"},
+    }
+    reference, ours = load_both(document)
+    reference.enable_truncation(8, stride=1)
+    for add_special in (True, False):
+        expected = reference.encode("a b a b a", "b a b b", add_special_tokens=add_special)
+        check_same(
+            ours.encoding("a b a b a", "b a b b", truncation=Truncation(8, 1), add_special=add_special), expected
+        )

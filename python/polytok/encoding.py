@@ -168,6 +168,11 @@ class Encoding:
         """The number of texts."""
         return len(self._token_ranges()) or 1
 
+    @property
+    def sequence_ranges(self) -> dict[int, range]:
+        """The range of the tokens of each text, by the index of the text."""
+        return self._token_ranges()
+
     def _token_ranges(self) -> dict[int, range]:
         """Maps each text's index to the range of its tokens, or of its last tokens if the template contains it
         twice."""
@@ -271,7 +276,7 @@ _Template: TypeAlias = tuple[_TextlessTokens | Slot, ...]
 class Encoder:
     """Builds encodings from the columns that the engine returns, for one Spec."""
 
-    __slots__ = ("_core", "_names", "_spec", "_templates")
+    __slots__ = ("_core", "_has_one_type", "_names", "_spec", "_templates")
 
     def __init__(self, spec: Spec, core: _core.Tokenizer) -> None:
         self._spec = spec
@@ -281,6 +286,9 @@ class Encoder:
         slots = [tuple(part for part in template if isinstance(part, Slot)) for template in templates]
         # The first index is whether special tokens are added, the second is whether there is a second text.
         self._templates: Sequence[Sequence[_Template]] = (slots, templates)
+        processor: Mapping[str, Any] = self._setting_of_file("post_processor") or {}
+        processors = processor.get("processors", [processor])
+        self._has_one_type = any(part.get("type") == "RobertaProcessing" for part in processors)
 
     def encode(
         self,
@@ -294,14 +302,15 @@ class Encoder:
         texts = (text,) if pair is None else (text, pair)
         to_columns = self._columns_of_words if words else self._columns_of_text
         columns = [to_columns(name, one_text, options) for name, one_text in zip(_TEXT_NAMES, texts, strict=False)]
-        template = self._templates[options is not None and options.add_special][pair is not None]
+        adds = options is not None and options.add_special
+        template = self._templates[adds][pair is not None]
         if truncation is None:
             return Encoding(tuple([self._whole_part(part, columns) for part in template]))
         template_length = sum(len(part) for part in template if not isinstance(part, Slot))
         windows = _windows_of_texts([len(text) for text in columns], truncation, template_length)
         encoding = Encoding(())
         for part in template:
-            encoding = encoding.merged(self._part_in_windows(part, columns, windows))
+            encoding = encoding.merged(self._part_in_windows(part, columns, windows, self._has_one_type and adds))
         return encoding
 
     def _whole_part(self, part: _TextlessTokens | Slot, columns: Sequence[_core.TokenColumns]) -> _TokenRun:
@@ -316,16 +325,19 @@ class Encoder:
         part: _TextlessTokens | Slot,
         columns: Sequence[_core.TokenColumns],
         windows: Sequence[Sequence[tuple[int, int]]],
+        has_one_type: bool,
     ) -> Encoding:
         """Returns an encoding with the tokens of a part of a template; in a slot, with the first window of the text.
 
-        The other windows overflow; their type ids are the indices of the texts.
+        The other windows overflow; their type ids are the indices of the texts, or 0 in the
+        template of RobertaProcessing.
         """
         if not isinstance(part, Slot):
             return Encoding((part,))
         text = _text_of_slot(part, columns)
+        type_id = 0 if has_one_type else part.text
         first_window, *overflowing = (
-            _TextTokens(text, self._names, *span, part.text, part.text) for span in windows[part.text]
+            _TextTokens(text, self._names, *span, part.text, type_id) for span in windows[part.text]
         )
         first_window.type_id = part.type_id
         return Encoding((first_window,), tuple(Encoding((window,)) for window in overflowing))

@@ -1,0 +1,19 @@
+"""The package tokenizers 0.23 over polytok: docs/from-tokenizers.md."""
+
+from . import decoders, models, normalizers, pre_tokenizers, processors
+from .added_token import AddedToken
+from .encoding import Encoding
+from .tokenizer import Tokenizer
+
+__version__ = "0.23.3"
+
+__all__ = [
+    "AddedToken",
+    "Encoding",
+    "Tokenizer",
+    "decoders",
+    "models",
+    "normalizers",
+    "pre_tokenizers",
+    "processors",
+]

@@ -1,0 +1,58 @@
+"""Components that run alone: each in a tokenizer whose other components keep the text as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from ...loading import load
+from ...tokenizer import Tokenizer
+
+_KEPT = 64  # the tokenizers of this many components stay compiled
+
+# Every character is encoded as its bytes, which these decoders join again.
+_BYTES: dict[str, Any] = {
+    "type": "BPE",
+    "byte_fallback": True,
+    "vocab": {f"<0x{byte:02X}>": byte for byte in range(256)},
+    "merges": [],
+}
+_JOIN_BYTES = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}
+
+
+def normalize(state: bytes, text: str) -> str:
+    """Returns the normalized text; ``state`` is the JSON of a normalizer."""
+    tokenizer = _byte_tokenizer("normalizer", state)
+    return tokenizer.decode(tokenizer.encode(text))
+
+
+def pre_tokenize(state: bytes, text: str) -> list[tuple[str, tuple[int, int]]]:
+    """Returns the pieces of a text with their characters; ``state`` is the JSON of a pre-tokenizer."""
+    tokenizer = _byte_tokenizer("pre_tokenizer", state)
+    encoding = tokenizer.encoding(text)
+    ids: dict[int, list[int]] = {}
+    spans: dict[int, tuple[int, int]] = {}
+    for id, word, (start, end) in zip(encoding.ids, encoding.word_ids, encoding.offsets, strict=True):
+        if word is not None:
+            ids.setdefault(word, []).append(id)
+            first, last = spans.get(word, (start, end))
+            spans[word] = min(first, start), max(last, end)
+    return [(tokenizer.decode(word_ids), spans[word]) for word, word_ids in ids.items()]
+
+
+def decode(state: bytes, tokens: Sequence[str]) -> str:
+    """Returns the text of tokens; ``state`` is the JSON of a decoder."""
+    vocab = {token: id for id, token in enumerate(dict.fromkeys(tokens))}
+    tokenizer = _load({"model": {"type": "WordLevel", "vocab": vocab, "unk_token": ""}, "decoder": json.loads(state)})
+    return tokenizer.decode([vocab[token] for token in tokens])
+
+
+@lru_cache(_KEPT)
+def _byte_tokenizer(family: str, state: bytes) -> Tokenizer:
+    return _load({"model": _BYTES, "decoder": _JOIN_BYTES, family: json.loads(state)})
+
+
+def _load(document: dict[str, Any]) -> Tokenizer:
+    return load(json.dumps({"added_tokens": [], **document}).encode(), format="huggingface")

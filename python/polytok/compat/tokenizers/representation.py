@@ -1,0 +1,54 @@
+"""The ``repr`` of tokenizers 0.23, made of JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_TAGS = ("String", "Regex", "SpecialToken", "Sequence")
+_BARE_TEXTS = ("behavior", "prepend_scheme", "direction", "strategy")
+
+
+def represent(value: Any, most: int | None = None, name: str = "") -> str:
+    """Returns the text of a value; with ``most``, of the first items of a list or object only."""
+    if isinstance(value, dict):
+        return _represent_object(value, most)
+    if isinstance(value, (list, tuple)):
+        if name in ("cls", "sep", "merge", "piece"):
+            return f"({', '.join(represent(item, most) for item in value)})"
+        inner = {"merges": "merge", "vocab": "piece"}.get(name, "")
+        return f"[{_joined([represent(item, most, inner) for item in value[:most]], len(value), most)}]"
+    if isinstance(value, str) and name not in _BARE_TEXTS:
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float) and value == int(value):
+        return str(int(value))
+    return str(value)
+
+
+def _represent_object(value: dict[str, Any], most: int | None) -> str:
+    kind = value.get("type")
+    if len(value) == 1 and next(iter(value)) in _TAGS:
+        ((kind, inner),) = value.items()
+        if not isinstance(inner, dict):
+            return f"{kind}({represent(inner, most)})"
+        fields = [
+            f"{name}={item if kind == 'Sequence' and name == 'id' else represent(item, most)}"
+            for name, item in inner.items()
+        ]
+        return f"{kind}({', '.join(fields)})"
+    if isinstance(kind, str) or "version" in value:
+        fields = [f"{name}={represent(item, most, name)}" for name, item in value.items() if name != "type"]
+        if kind == "TemplateProcessing":
+            tokens = {name: _template_token(token, most) for name, token in value["special_tokens"].items()}
+            fields[-1] = f"special_tokens={{{', '.join(f'{json.dumps(k)}:{v}' for k, v in tokens.items())}}}"
+        return f"{kind if isinstance(kind, str) else 'Tokenizer'}({', '.join(fields)})"
+    items = [f"{json.dumps(name, ensure_ascii=False)}:{represent(item, most)}" for name, item in value.items()]
+    return f"{{{_joined(items[:most], len(items), most)}}}"
+
+
+def _template_token(token: dict[str, Any], most: int | None) -> str:
+    return f"SpecialToken({', '.join(f'{name}={represent(item, most)}' for name, item in token.items())})"
+
+
+def _joined(items: list[str], count: int, most: int | None) -> str:
+    return ", ".join([*items, *(["..."] if most is not None and count > most else [])])

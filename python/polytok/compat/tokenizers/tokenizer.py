@@ -1,0 +1,590 @@
+"""`Tokenizer` of tokenizers 0.23, over polytok's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...encoding import Encoding as PolytokEncoding
+from ...errors import PolytokError
+from ...lengths import Padding, Truncation
+from ...loading import load
+from ...options import Options
+from ...spec import Insert
+from ...tokenizer import Tokenizer as Engine
+from . import decoders
+from .added_token import AddedToken, added_token
+from .arguments import boolean, id_list, id_number, optional_unsigned, text, unsigned, warn_unknown
+from .component import CHANGES, Component, component_of, component_of_json
+from .encoding import Encoding, encoding_of, is_left
+from .models import BPE, Model, model_of_file
+from .normalizers import Normalizer
+from .pre_tokenizers import PreTokenizer
+from .processors import PostProcessor
+from .representation import represent
+from .vocabulary import AddedTokens
+
+_TEXT_ERROR = "TextInputSequence must be str"
+_WORDS_ERROR = "PreTokenizedInputSequence must be Union[List[str], Tuple[str]]"
+_INPUT_ERROR = "TextEncodeInput must be Union[TextInputSequence, Tuple[InputSequence, InputSequence]]"
+_WORDS_INPUT_ERROR = (
+    "PreTokenizedEncodeInput must be Union[PreTokenizedInputSequence, "
+    "Tuple[PreTokenizedInputSequence, PreTokenizedInputSequence]]"
+)
+_STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
+_STRATEGY_OF_JSON = {name: strategy for strategy, name in _STRATEGIES.items()}
+_FAMILIES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+_TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_PADDING_KEYWORDS = ("direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token", "max_length", "length")
+
+
+class _Compiled:
+    """What encoding needs, made of one state of a `Tokenizer`."""
+
+    __slots__ = ("changes", "encoding", "engine", "options", "template_lengths")
+
+    def __init__(self, engine: Engine, plain: frozenset[str] | None, changes: int) -> None:
+        """``plain`` has the added tokens to recognize; None for all of them."""
+        self.engine = engine
+        self.encoding = engine.encoding
+        self.changes = changes
+        special: Any = "all" if plain is None else plain
+        # By add_special_tokens.
+        self.options = (Options(special=special), Options(add_special=True, special=special))
+        post = engine.spec.post
+        self.template_lengths = tuple(
+            sum(len(part.ids) for part in parts if isinstance(part, Insert)) for parts in (post.single, post.pair)
+        )
+
+
+class Tokenizer:
+    """A tokenizer of five components and added tokens: tokenizers.Tokenizer.
+
+    It is compiled to a `polytok.Tokenizer` when it is first used after a change.
+    """
+
+    _data: bytes | None
+    _document: Mapping[str, Any]
+    _parts: dict[str, Any]
+    _added: AddedTokens
+    _truncation: dict[str, Any] | None
+    _padding: dict[str, Any] | None
+    _truncate: Truncation | None
+    _pad: Padding | None
+    _compiled: _Compiled | None
+
+    def __init__(self, model: Model) -> None:
+        self._set_empty()
+        self._parts = {**dict.fromkeys(_FAMILIES), "model": component_of(Model, model)}
+
+    def _set_empty(self) -> None:
+        self._data, self._document, self._parts, self._added = None, {}, {}, AddedTokens()
+        self._truncation = self._truncate = self._padding = self._pad = self._compiled = None
+        self._encode_special_tokens = False
+
+    # Reading and writing
+
+    @staticmethod
+    def from_str(json: str) -> Tokenizer:
+        """Reads a tokenizer.json."""
+        tokenizer = Tokenizer.__new__(Tokenizer)
+        try:
+            tokenizer._read(text(json).encode())
+        except ValueError as error:
+            raise _error(error) from None
+        return tokenizer
+
+    @staticmethod
+    def from_buffer(buffer: bytes) -> Tokenizer:
+        """Reads the bytes of a tokenizer.json."""
+        tokenizer = Tokenizer.__new__(Tokenizer)
+        try:
+            tokenizer._read(bytes(buffer))
+        except ValueError as error:
+            raise ValueError(f"Cannot instantiate Tokenizer from buffer: {error}") from None
+        return tokenizer
+
+    @staticmethod
+    def from_file(path: str) -> Tokenizer:
+        """Reads the file tokenizer.json."""
+        tokenizer = Tokenizer.__new__(Tokenizer)
+        try:
+            with open(text(path), "rb") as file:
+                tokenizer._read(file.read())
+        except OSError as error:
+            raise _error(f"{error.strerror} (os error {error.errno})") from None
+        except ValueError as error:
+            raise _error(error) from None
+        return tokenizer
+
+    @staticmethod
+    def from_pretrained(identifier: str, revision: str = "main", token: str | None = None) -> Tokenizer:
+        """Reads the tokenizer.json of a repository of the Hugging Face hub, with the package huggingface_hub."""
+        from huggingface_hub import hf_hub_download
+
+        return Tokenizer.from_file(hf_hub_download(identifier, "tokenizer.json", revision=revision, token=token))
+
+    def _read(self, data: bytes) -> None:
+        self._set_empty()
+        engine = load(data, format="huggingface")
+        spec = engine.spec
+        self._data = data
+        self._document = spec.extra["huggingface"]["document"]
+        self._parts["model"] = model_of_file(type(spec.model).__name__.replace("Bpe", "BPE"), self._model_json)
+        for special_token in spec.special:
+            token = AddedToken()
+            flags = {name: getattr(special_token, name) for name in _TOKEN_FLAGS}
+            token.__setstate__({"content": special_token.text, **flags})
+            self._added.set(special_token.id, token)
+        if (truncation := self._document.get("truncation")) is not None:
+            strategy = _STRATEGY_OF_JSON[truncation["strategy"]]
+            direction = truncation["direction"].lower()
+            self._set_truncation(truncation["max_length"], truncation["stride"], strategy, direction)
+        if (padding := self._document.get("padding")) is not None:
+            strategy = padding["strategy"]
+            length = strategy["Fixed"] if isinstance(strategy, dict) else None
+            fields = {name: padding.get(name) for name in ("pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token")}
+            self._set_padding({"length": length, **fields, "direction": padding["direction"].lower()})
+        self._compiled = _Compiled(engine, None, CHANGES[0])
+
+    def _model_json(self) -> dict[str, Any]:
+        model: dict[str, Any] = json.loads(self._data or b"{}")["model"]
+        return model
+
+    def _json(self) -> dict[str, Any]:
+        truncation, padding = self._truncation, self._padding
+        return {
+            "version": "1.0",
+            "truncation": truncation
+            and {
+                "direction": truncation["direction"].capitalize(),
+                "max_length": truncation["max_length"],
+                "strategy": _STRATEGIES[truncation["strategy"]],
+                "stride": truncation["stride"],
+            },
+            "padding": padding
+            and {
+                "strategy": "BatchLongest" if padding["length"] is None else {"Fixed": padding["length"]},
+                "direction": padding["direction"].capitalize(),
+                "pad_to_multiple_of": padding["pad_to_multiple_of"],
+                "pad_id": padding["pad_id"],
+                "pad_type_id": padding["pad_type_id"],
+                "pad_token": padding["pad_token"],
+            },
+            "added_tokens": self._added.json(),
+            **{
+                family: None if (part := self._part(family)) is None else part.json()
+                for family in ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
+            },
+        }
+
+    def to_str(self, pretty: bool = False) -> str:
+        """Returns the tokenizer.json as text."""
+        if boolean(pretty):
+            return json.dumps(self._json(), ensure_ascii=False, indent=2)
+        return json.dumps(self._json(), ensure_ascii=False, separators=(",", ":"))
+
+    def save(self, path: str, pretty: bool = True) -> None:
+        """Writes the file tokenizer.json."""
+        data = self.to_str(pretty)
+        try:
+            with open(text(path), "w", encoding="utf-8") as file:
+                file.write(data)
+        except OSError as error:
+            raise _error(f"{error.strerror} (os error {error.errno})") from None
+
+    # Compiling
+
+    def _compile(self) -> _Compiled:
+        """Compiles the components as they are now."""
+        changes = CHANGES[0]
+        try:
+            # A token that was ever special is skipped when decoding, even if it was added again as not special.
+            added = [{**token, "special": token["content"] in self._added.special} for token in self._added.json()]
+            engine = load(json.dumps({**self._json(), "added_tokens": added}).encode(), format="huggingface")
+        except ValueError as error:
+            raise _error(error) from None
+        plain = None
+        if self._encode_special_tokens:
+            plain = frozenset(self._added.ids.keys() - self._added.special)
+        self._compiled = compiled = _Compiled(engine, plain, changes)
+        return compiled
+
+    def _current(self) -> _Compiled:
+        compiled = self._compiled
+        return compiled if compiled is not None and compiled.changes == CHANGES[0] else self._compile()
+
+    def _part(self, family: str) -> Any:
+        if family not in self._parts:
+            value = self._document.get(family)
+            self._parts[family] = None if value is None else component_of_json(family, value)
+        return self._parts[family]
+
+    def _set_part(self, family: str, value: object, cls: type[Component]) -> None:
+        self._parts[family] = None if value is None else component_of(cls, value)
+        self._compiled = None
+
+    @property
+    def model(self) -> Any:
+        return self._parts["model"]
+
+    @model.setter
+    def model(self, model: Model) -> None:
+        self._set_part("model", component_of(Model, model), Model)
+
+    @property
+    def normalizer(self) -> Any:
+        return self._part("normalizer")
+
+    @normalizer.setter
+    def normalizer(self, normalizer: Normalizer | None) -> None:
+        self._set_part("normalizer", normalizer, Normalizer)
+
+    @property
+    def pre_tokenizer(self) -> Any:
+        return self._part("pre_tokenizer")
+
+    @pre_tokenizer.setter
+    def pre_tokenizer(self, pretok: PreTokenizer | None) -> None:
+        self._set_part("pre_tokenizer", pretok, PreTokenizer)
+
+    @property
+    def post_processor(self) -> Any:
+        return self._part("post_processor")
+
+    @post_processor.setter
+    def post_processor(self, processor: PostProcessor | None) -> None:
+        self._set_part("post_processor", processor, PostProcessor)
+
+    @property
+    def decoder(self) -> Any:
+        return self._part("decoder")
+
+    @decoder.setter
+    def decoder(self, decoder: decoders.Decoder | None) -> None:
+        self._set_part("decoder", decoder, decoders.Decoder)
+
+    @property
+    def encode_special_tokens(self) -> bool:
+        return self._encode_special_tokens
+
+    @encode_special_tokens.setter
+    def encode_special_tokens(self, value: bool) -> None:
+        if boolean(value) != self._encode_special_tokens:
+            self._encode_special_tokens = value
+            if self._compiled is not None:
+                plain = frozenset(self._added.ids.keys() - self._added.special) if value else None
+                self._compiled = _Compiled(self._compiled.engine, plain, self._compiled.changes)
+
+    # Truncation and padding, which stay set
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        return None if self._truncation is None else dict(self._truncation)
+
+    def enable_truncation(self, max_length: int, **kwargs: Any) -> None:
+        length, stride, strategy, direction = unsigned(max_length), 0, "longest_first", "right"
+        for name, value in kwargs.items():
+            if name == "stride":
+                stride = unsigned(value)
+            elif name == "strategy":
+                strategy = text(value)
+                if strategy not in _STRATEGIES:
+                    names = "`longest_first`, `only_first`, or `only_second`"
+                    raise ValueError(f"Unknown `strategy`: `{strategy}`. Use one of {names}")
+            elif name == "direction":
+                direction = text(value)
+                if direction not in ("left", "right"):
+                    raise ValueError(f"Unknown `direction`: `{direction}`. Use one of `left` or `right`.")
+            else:
+                warn_unknown({name: value}, ())
+        added = self.num_special_tokens_to_add(False)
+        if length >= added and stride > length - added:
+            raise ValueError(
+                f"tokenizer stride set to {stride}, which is greater than or equal to its effective max length of "
+                f"{length - added} (= {length} original max length - {added} added special tokens), "
+            )
+        self._set_truncation(length, stride, strategy, direction)
+
+    def _set_truncation(self, length: int, stride: int, strategy: Any, direction: Any) -> None:
+        self._truncate = Truncation(length, stride, strategy, direction)
+        self._truncation = {
+            "max_length": length,
+            "stride": stride,
+            "strategy": strategy,
+            "direction": direction,
+        }
+
+    def no_truncation(self) -> None:
+        self._truncation = self._truncate = None
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        return None if self._padding is None else dict(self._padding)
+
+    def enable_padding(self, **kwargs: Any) -> None:
+        warn_unknown(kwargs, _PADDING_KEYWORDS)
+        if "max_length" in kwargs:
+            print("enable_padding(max_length=X) is deprecated, use enable_padding(length=X) instead")
+        is_left(direction := kwargs.get("direction", "right"))
+        length, multiple = kwargs.get("length", kwargs.get("max_length")), kwargs.get("pad_to_multiple_of")
+        self._set_padding(
+            {
+                "length": optional_unsigned(length),
+                "pad_to_multiple_of": optional_unsigned(multiple),
+                "pad_id": id_number(kwargs.get("pad_id", 0)),
+                "pad_token": text(kwargs.get("pad_token", "[PAD]")),
+                "pad_type_id": id_number(kwargs.get("pad_type_id", 0)),
+                "direction": direction,
+            }
+        )
+
+    def _set_padding(self, fields: dict[str, Any]) -> None:
+        self._pad = Padding(
+            length=fields["length"],
+            to_multiple_of=fields["pad_to_multiple_of"],
+            id=fields["pad_id"],
+            type_id=fields["pad_type_id"],
+            token=fields["pad_token"],
+            direction=fields["direction"],
+        )
+        names = ("length", "pad_to_multiple_of", "pad_id", "pad_token", "pad_type_id", "direction")
+        self._padding = {name: fields[name] for name in names}
+
+    def no_padding(self) -> None:
+        self._padding = self._pad = None
+
+    # Encoding
+
+    def encode(
+        self,
+        sequence: Any,
+        pair: Any = None,
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> Encoding:
+        check = _check_words if boolean(is_pretokenized) else _check_text
+        check(sequence)
+        if pair is not None:
+            check(pair)
+        encoding = self._encode(self._current(), sequence, pair, is_pretokenized, boolean(add_special_tokens))
+        if (pad := self._pad) is not None:
+            encoding = encoding.padded(pad.target([encoding]), pad)
+        return encoding_of(encoding)
+
+    def _encode(
+        self, compiled: _Compiled, sequence: Any, pair: Any, is_pretokenized: bool, add_special_tokens: bool
+    ) -> PolytokEncoding:
+        """Returns polytok's encoding, not yet padded."""
+        truncate = self._truncate
+        template_length = compiled.template_lengths[pair is not None] if add_special_tokens else 0
+        if truncate is not None and truncate.max_length < template_length:
+            truncate = None  # the original's subtraction wraps around here, so it does not truncate
+        return compiled.encoding(
+            sequence,
+            pair,
+            options=compiled.options[add_special_tokens],
+            pretokenized=is_pretokenized,
+            truncation=truncate,
+        )
+
+    def encode_batch(
+        self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        compiled = self._current()
+        if not isinstance(input, (list, tuple)):
+            input = _items(input)
+        split = _words_and_pair if boolean(is_pretokenized) else _text_and_pair
+        boolean(add_special_tokens)
+        encodings = [
+            self._encode(compiled, text, pair, is_pretokenized, add_special_tokens)
+            for text, pair in [split(item) for item in input]
+        ]
+        if (pad := self._pad) is not None:
+            length = pad.target(encodings)
+            encodings = [encoding.padded(length, pad) for encoding in encodings]
+        return [encoding_of(encoding) for encoding in encodings]
+
+    def encode_batch_fast(
+        self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        return self.encode_batch(input, is_pretokenized, add_special_tokens)
+
+    async def async_encode(
+        self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Encoding:
+        return await asyncio.to_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch(
+        self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        return await asyncio.to_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch_fast(
+        self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        return await asyncio.to_thread(self.encode_batch_fast, input, is_pretokenized, add_special_tokens)
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        processor = self._part("post_processor")
+        return 0 if processor is None else int(processor.num_special_tokens_to_add(boolean(is_pair)))
+
+    # Decoding
+
+    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
+        engine = self._current().engine
+        try:
+            return engine.decode(ids, skip_special=boolean(skip_special_tokens))
+        except (TypeError, PolytokError):
+            return engine.decode(id_list(ids), skip_special=skip_special_tokens)
+
+    def decode_batch(self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = True) -> list[str]:
+        rows = [id_list(ids) for ids in sequences]
+        return self._current().engine.decode_batch(rows, skip_special=boolean(skip_special_tokens))
+
+    async def async_decode_batch(
+        self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = True
+    ) -> list[str]:
+        return await asyncio.to_thread(self.decode_batch, sequences, skip_special_tokens)
+
+    # The vocabulary
+
+    def token_to_id(self, token: str) -> int | None:
+        id = self._added.ids.get(text(token))
+        if id is not None:
+            return id
+        known_id: int | None = self.model.token_to_id(token)
+        return known_id
+
+    def id_to_token(self, id: int) -> str | None:
+        token = self._added.by_id.get(id_number(id))
+        if token is not None:
+            normalizer = self._part("normalizer") if token.normalized else None
+            content: str = token.content if normalizer is None else normalizer.normalize_str(token.content)
+            return content
+        known_token: str | None = self.model.id_to_token(id)
+        return known_token
+
+    def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
+        vocab: dict[str, int] = dict(self.model.tokens()[0])
+        if boolean(with_added_tokens):
+            vocab.update(self._added.ids)
+        return vocab
+
+    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        known_ids = self.model.tokens()[0]
+        size = len(known_ids)
+        return size + sum(token not in known_ids for token in self._added.ids) if boolean(with_added_tokens) else size
+
+    def get_added_tokens_decoder(self) -> dict[int, AddedToken]:
+        return {id: added_token(token) for id, token in sorted(self._added.by_id.items())}
+
+    def add_tokens(self, tokens: list[Any]) -> int:
+        return self._add(tokens, False)
+
+    def add_special_tokens(self, tokens: list[Any]) -> int:
+        return self._add(tokens, True)
+
+    def _add(self, tokens: list[Any], special: bool) -> int:
+        if not isinstance(tokens, list):
+            raise TypeError(f"'{type(tokens).__name__}' object is not an instance of 'list'")
+        new_tokens = [added_token(token, special) for token in tokens]
+        added = self._added.copy()
+        count = added.add(new_tokens, self.model.token_to_id, len(self.model.tokens()[0]))
+        if count:
+            self._added, self._compiled = added, None
+        return count
+
+    # Object protocol
+
+    def __getnewargs__(self) -> tuple[Model]:
+        return (BPE(),)
+
+    def __getstate__(self) -> bytes:
+        return self.to_str().encode()
+
+    def __setstate__(self, state: bytes) -> None:
+        self._read(bytes(state))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tokenizer:
+        return self.__copy__()
+
+    def __copy__(self) -> Tokenizer:
+        """Returns an independent copy, which shares the compiled tables."""
+        copy = Tokenizer.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy._added = self._added.copy()
+        copy._parts = {family: None if part is None else part.copy() for family, part in self._parts.items()}
+        return copy
+
+    def __repr__(self) -> str:
+        return represent(self._json())
+
+    def __str__(self) -> str:
+        return represent(self._json(), most=5)
+
+
+def _error(message: object) -> Exception:
+    """Returns the plain Exception that the original raises."""
+    return Exception(str(message))
+
+
+def _check_text(value: object) -> None:
+    """Raises TypeError if a value is not a text that the original accepts: it refuses lone surrogates."""
+    if not isinstance(value, str):
+        raise TypeError(_TEXT_ERROR)
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise TypeError(_TEXT_ERROR) from None
+
+
+def _check_words(value: object) -> None:
+    """Raises TypeError if a value is not a list of words."""
+    if not isinstance(value, (list, tuple)) and type(value).__name__ != "ndarray":
+        raise TypeError(_WORDS_ERROR)
+    try:
+        for word in value:  # type: ignore[attr-defined]  # a list, a tuple or an array
+            _check_text(word)
+    except TypeError:
+        raise TypeError(_WORDS_ERROR) from None
+
+
+def _items(value: Any) -> Sequence[Any]:
+    """Returns the items of a sequence; raises TypeError for other values, as the original does."""
+    if isinstance(value, str):
+        raise TypeError("Can't extract `str` to `Vec`")
+    if not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
+        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'Sequence'")
+    return list(value)
+
+
+def _text_and_pair(item: Any) -> tuple[Any, Any]:
+    """Returns the text of an item of a batch, and the second text or None."""
+    try:
+        if isinstance(item, str):
+            _check_text(item)
+            return item, None
+        if isinstance(item, (list, tuple)) and len(item) == 2:
+            _check_text(item[0])
+            _check_text(item[1])
+            return item[0], item[1]
+    except TypeError:
+        pass
+    raise TypeError(_INPUT_ERROR)
+
+
+def _words_and_pair(item: Any) -> tuple[Any, Any]:
+    """Returns the words of an item of a batch, and those of the second text or None."""
+    try:
+        _check_words(item)
+    except TypeError:
+        if not isinstance(item, (list, tuple)) or len(item) != 2:
+            raise TypeError(_WORDS_INPUT_ERROR) from None
+        for words in item:
+            _check_words(words)
+        return item[0], item[1]
+    return item, None

@@ -1,0 +1,48 @@
+"""The added tokens of a tokenizer, with their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .added_token import AddedToken
+
+
+class AddedTokens:
+    """The added tokens by id. ``special`` has the texts that were ever added as special."""
+
+    __slots__ = ("by_id", "ids", "special")
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, AddedToken] = {}
+        self.ids: dict[str, int] = {}
+        self.special: set[str] = set()
+
+    def set(self, id: int, token: AddedToken) -> None:
+        """Adds a token with an id."""
+        self.by_id[id] = token
+        self.ids[token.content] = id
+        if token.special:
+            self.special.add(token.content)
+
+    def add(self, tokens: Iterable[AddedToken], model_id: Callable[[str], int | None], model_size: int) -> int:
+        """Adds tokens, and returns how many were new or different."""
+        count = 0
+        for token in tokens:
+            old_id = self.ids.get(token.content)
+            if not token.content or (old_id is not None and self.by_id[old_id] == token):
+                continue
+            id = model_id(token.content) if old_id is None else old_id
+            self.set(max(model_size, *(known + 1 for known in self.by_id), 0) if id is None else id, token)
+            count += 1
+        return count
+
+    def json(self) -> list[dict[str, Any]]:
+        """Returns the member ``added_tokens`` of tokenizer.json."""
+        return [{"id": id, **self.by_id[id].__getstate__()} for id in sorted(self.by_id)]
+
+    def copy(self) -> AddedTokens:
+        """Returns an independent copy."""
+        copy = AddedTokens()
+        copy.by_id, copy.ids, copy.special = dict(self.by_id), dict(self.ids), set(self.special)
+        return copy
