@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..keywords import keyword
 from ..parts import Parts
 from ..records import dataclass
 from ..values import Spans
-from .origin import TEMPLATE, Text, runs_of
+from .origin import TEMPLATE, Run, Text, runs_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,14 +37,34 @@ class ChatEncoding:
     """
 
     ids: list[int]
-    message_ids: npt.NDArray[np.int64]
-    assistant_mask: npt.NDArray[np.bool_]
     parts: Parts
-    origins: tuple[int, ...]
     spans: Spans
+    _runs: tuple[Run, ...]
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def origins(self) -> tuple[int, ...]:
+        return tuple(run.origin for run in self._runs)
+
+    # The arrays are created when they are read: for a short conversation, this takes longer than encoding it.
+
+    @cached_property
+    def message_ids(self) -> npt.NDArray[np.int64]:
+        # A token of no text, whose part is -1, belongs to the template.
+        message_ids: npt.NDArray[np.int64] = np.array([*self.origins, TEMPLATE], np.int64)[self.parts.index(self.spans)]
+        return message_ids
+
+    @cached_property
+    def assistant_mask(self) -> npt.NDArray[np.bool_]:
+        runs, spans = self._runs, self.spans
+        if not any(run.generated for run in runs):
+            return np.zeros(len(self), np.bool_)
+        flags = np.repeat([run.generated for run in runs], [run.length for run in runs])
+        generated_before = np.concatenate(([0], np.cumsum(flags)))
+        mask: Any = generated_before[spans.ends] > generated_before[spans.starts]
+        return np.asarray(mask, np.bool_)
 
 
 def parts_of(text: Text) -> Parts:
@@ -65,10 +86,7 @@ def encode(text: Text, spans_of: Callable[..., Spans], special_in_messages: Spec
         spans = _strict_spans(parts, spans_of)
     else:
         spans = spans_of(parts)
-    origins = tuple(run.origin for run in runs_of(text))
-    # A token of no text, whose part is -1, belongs to the template.
-    message_ids = np.array([*origins, TEMPLATE], np.int64)[parts.index(spans)]
-    return ChatEncoding(spans.ids.tolist(), message_ids, _mask(text, spans), parts, origins, spans)
+    return ChatEncoding(spans.ids.tolist(), parts, spans, runs_of(text))
 
 
 def _strict_spans(parts: Parts, spans_of: Callable[..., Spans]) -> Spans:
@@ -78,14 +96,3 @@ def _strict_spans(parts: Parts, spans_of: Callable[..., Spans]) -> Spans:
         reason = str(error).partition("; remove")[0]
         advice = f"{keyword('special_in_messages', 'text')} encodes it as plain text"
         raise SpecialTokenError(f"{reason}; {advice}") from error
-
-
-def _mask(text: Text, spans: Spans) -> npt.NDArray[np.bool_]:
-    """Returns for each token whether one of its characters was generated."""
-    runs = runs_of(text)
-    if not any(run.generated for run in runs):
-        return np.zeros(len(spans.ids), np.bool_)
-    flags = np.repeat([run.generated for run in runs], [run.length for run in runs])
-    generated_before = np.concatenate(([0], np.cumsum(flags)))
-    mask: Any = generated_before[spans.ends] > generated_before[spans.starts]
-    return np.asarray(mask, np.bool_)
