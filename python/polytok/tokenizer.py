@@ -744,7 +744,7 @@ class Tokenizer:
         >>> polytok.load("default").decode([97, 32767, 98], skip_special=True)
         'ab'
         """
-        if other or errors not in arguments.ERRORS or not isinstance(skip_special, bool):
+        if other or skip_special is not False or errors != "replace":  # other values than the defaults
             arguments.check_decoding(skip_special, errors, other, "decode")
         try:
             return self._core.decode(ids, skip_special, errors)
@@ -754,7 +754,8 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Ids, *, skip_special: bool = False, **other: Unpack[NoKeywords]) -> bytes:
         """Decodes ids to bytes. The result can begin or end inside a character."""
-        arguments.check_byte_decoding(skip_special, other)
+        if other or skip_special is not False:
+            arguments.check_byte_decoding(skip_special, other)
         try:
             return self._core.decode_bytes(ids, skip_special)
         except TypeError:

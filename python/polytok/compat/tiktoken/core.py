@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from functools import cached_property, lru_cache, partial
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from ...errors import SpecialTokenError
+from ...errors import SpecialTokenError, TokenIdError
 from ...options import Options
 from . import _tiktoken
 
@@ -47,6 +47,8 @@ class Encoding:
         self._core_bpe = _tiktoken.CoreBPE(mergeable_ranks, special_tokens, pat_str)
         self._engine = self._core_bpe._tokenizer
         self._encode = self._engine.encode
+        self._decode = self._engine.decode
+        self._decode_bytes = self._engine.decode_bytes
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -138,19 +140,35 @@ class Encoding:
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
         """Decodes tokens to bytes."""
+        if tokens.__class__ is list:
+            try:
+                return self._decode_bytes(tokens)
+            except (TokenIdError, TypeError):
+                pass  # CoreBPE raises tiktoken's errors
         return self._core_bpe.decode_bytes(tokens)
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
         """Decodes tokens to text; ``errors`` is that of ``bytes.decode``."""
+        if errors == "replace" and tokens.__class__ is list:
+            try:
+                return self._decode(tokens)
+            except (TokenIdError, TypeError):
+                pass  # CoreBPE raises tiktoken's errors
         return self._core_bpe.decode_bytes(tokens).decode("utf-8", errors=errors)
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Returns the bytes of a token; special tokens too. Raises `KeyError`."""
+        if token.__class__ is int and (piece := self._piece_of(token)) is not None:
+            return piece
         return self._core_bpe.decode_single_token_bytes(token)
+
+    @cached_property
+    def _piece_of(self) -> Callable[[int], bytes | None]:
+        return self._core_bpe._all_bytes.get
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """Returns the bytes of each token."""
-        return list(map(self._core_bpe.decode_single_token_bytes, tokens))
+        return list(map(self.decode_single_token_bytes, tokens))
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
         """Decodes tokens to text, and returns the character in which each token begins.
@@ -158,7 +176,8 @@ class Encoding:
         Raises `UnicodeDecodeError` if the bytes are not UTF-8.
         """
         pieces = self.decode_tokens_bytes(tokens)
-        offsets, characters = [], 0
+        offsets: list[int] = []
+        characters = 0
         for piece in pieces:
             continues = 0x80 <= piece[0] < 0xC0
             offsets.append(max(0, characters - continues))

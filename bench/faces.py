@@ -1,0 +1,147 @@
+"""Measures the faces of polytok.compat against the packages whose place they take, call by call.
+
+``python -m bench.faces [package]...`` prints a row for each cell: the time of the original, the time of the face, and
+the ratio, original / face. The two calls take turns; the times are medians, and the ratio is the median of the pairs'
+ratios. A call that is short is repeated within a turn. The text is English prose of the corpus.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha1
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .cases import DATA
+from .cutting import corpus_text
+
+SIZES = {"20 bytes": 20, "4 KB": 4 << 10, "1 MB": 1 << 20}
+BATCH = 1000
+TURNS = 15
+LEAST_SECONDS = 0.002
+"""A turn repeats its call until it takes about this time, so that the clock is exact enough."""
+
+
+class Cell(NamedTuple):
+    """A call of the original and the same call of the face."""
+
+    name: str
+    original: Callable[[], object]
+    face: Callable[[], object]
+
+
+class Measurement(NamedTuple):
+    """Medians: the seconds of one call of the original and of the face, and the ratio of both."""
+
+    original: float
+    face: float
+    ratio: float
+
+
+def measure(cell: Cell, turns: int = TURNS) -> Measurement:
+    """Measures a cell; the first turn does not count."""
+    repeats = [_repeats(call) for call in (cell.original, cell.face)]
+    pairs = []
+    for _ in range(turns + 1):
+        pairs.append([_seconds(call, n) for call, n in zip((cell.original, cell.face), repeats, strict=True)])
+    originals, faces = zip(*pairs[1:], strict=True)
+    ratio = statistics.median(a / b for a, b in zip(originals, faces, strict=True))
+    return Measurement(statistics.median(originals), statistics.median(faces), ratio)
+
+
+def _seconds(call: Callable[[], object], repeats: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - start) / repeats
+
+
+def _repeats(call: Callable[[], object]) -> int:
+    call()  # a first call prepares tables
+    return max(1, round(LEAST_SECONDS / max(_seconds(call, 3), 1e-7)))
+
+
+def tiktoken_cells() -> Iterator[Cell]:
+    """Yields the cells of tiktoken, for cl100k_base."""
+    import tiktoken
+    import tiktoken.load
+
+    from polytok.compat import tiktoken as face
+    from polytok.compat.tiktoken import load
+
+    path = str(DATA / "vocab/tiktoken/cl100k_base.tiktoken")
+    with tempfile.TemporaryDirectory() as folder:
+        address = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+        shutil.copyfile(path, Path(folder) / sha1(address.encode()).hexdigest())
+        os.environ["TIKTOKEN_CACHE_DIR"] = folder
+        a, b = tiktoken.get_encoding("cl100k_base"), face.get_encoding("cl100k_base")
+        del os.environ["TIKTOKEN_CACHE_DIR"]
+    for size_name, size in SIZES.items():
+        yield from _tiktoken_text_cells(a, b, size_name, corpus_text(size))
+    prose = corpus_text(BATCH * 1000)
+    texts = [prose[start : start + 1000] for start in range(0, len(prose), 1000)]
+    rows = a.encode_ordinary_batch(texts)
+    yield Cell(f"{len(texts)} × 1 KB, encode_batch", lambda: a.encode_batch(texts), lambda: b.encode_batch(texts))
+    yield Cell(f"{len(texts)} × 1 KB, decode_batch", lambda: a.decode_batch(rows), lambda: b.decode_batch(rows))
+    token = rows[0][0]
+    yield Cell(
+        "one token, decode_single_token_bytes",
+        lambda: a.decode_single_token_bytes(token),
+        lambda: b.decode_single_token_bytes(token),
+    )
+    yield Cell(
+        "load, Encoding of a rank file",
+        lambda: _encoding(tiktoken.Encoding, tiktoken.load.load_tiktoken_bpe(path), a),
+        lambda: _encoding(face.Encoding, load.load_tiktoken_bpe(path), a),
+    )
+
+
+def _encoding(cls: Any, ranks: dict[bytes, int], like: Any) -> object:
+    return cls("x", pat_str=like._pat_str, mergeable_ranks=ranks, special_tokens=like._special_tokens)
+
+
+def _tiktoken_text_cells(a: Any, b: Any, size: str, text: str) -> Iterator[Cell]:
+    ids = a.encode(text)
+    assert b.encode(text) == ids
+    plain, allowed = {"disallowed_special": ()}, {"allowed_special": "all"}
+    yield Cell(f"{size}, encode_ordinary", lambda: a.encode_ordinary(text), lambda: b.encode_ordinary(text))
+    yield Cell(f"{size}, encode", lambda: a.encode(text), lambda: b.encode(text))
+    yield Cell(f"{size}, encode, special tokens", lambda: a.encode(text, **allowed), lambda: b.encode(text, **allowed))
+    yield Cell(
+        f"{size}, encode_to_numpy", lambda: a.encode_to_numpy(text, **plain), lambda: b.encode_to_numpy(text, **plain)
+    )
+    yield Cell(f"{size}, decode", lambda: a.decode(ids), lambda: b.decode(ids))
+    yield Cell(f"{size}, decode_bytes", lambda: a.decode_bytes(ids), lambda: b.decode_bytes(ids))
+    yield Cell(f"{size}, decode_with_offsets", lambda: a.decode_with_offsets(ids), lambda: b.decode_with_offsets(ids))
+
+
+CELLS: Mapping[str, Callable[[], Iterator[Cell]]] = {
+    "tiktoken": tiktoken_cells,
+}
+
+
+def main() -> None:
+    """Prints the tables of the packages that the command line names, by default of all."""
+    for package in sys.argv[1:] or CELLS:
+        print(f"\n| {package} | original | face | original / face |\n|---|---|---|---|")
+        for cell in CELLS[package]():
+            result = measure(cell)
+            print(
+                f"| {cell.name} | {_shown(result.original)} | {_shown(result.face)} | {result.ratio:.2f} |", flush=True
+            )
+
+
+def _shown(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.2f} µs"
+    return f"{seconds * 1e3:.2f} ms"
+
+
+if __name__ == "__main__":
+    main()
