@@ -269,6 +269,24 @@ def test_the_cache_of_the_environment(publisher: Server, tmp_path: Path, monkeyp
     assert [path.name for path in tmp_path.iterdir()] == [named.FILES["r50k_base"][0].name]
 
 
+@pytest.mark.parametrize("variable", ["TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR", "TIKTOKEN_RS_CACHE_DIR", ""])
+def test_the_caches_of_other_packages_are_read(
+    publisher: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    for name in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR", "TIKTOKEN_RS_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("POLYTOK_CACHE_DIR", str(tmp_path / "polytok"))
+    monkeypatch.setenv(variable or "TIKTOKEN_ENCODINGS_BASE", str(tmp_path))
+    file = named.FILES["r50k_base"][0]
+    key = sha1(file.address.encode()).hexdigest() if variable else "r50k_base.tiktoken"
+    (tmp_path / key).write_bytes(real("tiktoken/r50k_base.tiktoken"))
+    assert polytok.load("r50k_base").encode("hello world") == [31373, 995]
+    assert publisher.asked == [] and not (tmp_path / "polytok").exists()
+    (tmp_path / key).write_bytes(b"another file")
+    polytok.load("r50k_base")
+    assert len(publisher.asked) == 1 and (tmp_path / key).read_bytes() == b"another file"
+
+
 def test_a_name_is_not_a_path(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(named, "FILES", {"cl100k_base": (publish_file(server, b"other"),)})
     monkeypatch.chdir(tmp_path)

@@ -2,7 +2,8 @@
 
 This module uses the network only to load vocabularies with these names. The sha256 of each of tiktoken's files is
 known: a file is checked before it is cached and when it is read from the cache, so that a broken or changed file is
-never used. huggingface_hub fetches and caches repositories by its own rules.
+never used. Files in the caches of the packages tiktoken and openai-harmony are found too, and checked in the same way.
+huggingface_hub fetches and caches repositories by its own rules.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Any
 
@@ -116,14 +117,15 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
 
 
 def read_or_fetch(file: PublishedFile, name: str, cache_dir: str | os.PathLike[str] | None) -> bytes:
-    """Returns the file's bytes from the cache, or fetches and caches them."""
+    """Returns the file's bytes from a cache, or fetches and caches them."""
+    for cached_path in cached_paths(file, cache_dir):
+        try:
+            data = cached_path.read_bytes()
+        except OSError:
+            continue
+        if sha256(data).hexdigest() == file.sha256:
+            return data
     path = cache_folder(cache_dir) / file.name
-    try:
-        data = path.read_bytes()
-    except OSError:
-        data = b""
-    if sha256(data).hexdigest() == file.sha256:
-        return data
     data = _download(file, name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,6 +138,30 @@ def read_or_fetch(file: PublishedFile, name: str, cache_dir: str | os.PathLike[s
         )
         raise FileError(error.errno, message, str(path)) from error
     return data
+
+
+def cached_paths(file: PublishedFile, cache_dir: str | os.PathLike[str] | None = None) -> list[Path]:
+    """Returns the paths where a file is looked for, in order: polytok's cache, and then, unless ``cache_dir`` is given,
+    the caches of the packages tiktoken and openai-harmony, which are only read.
+
+    Both name a file by the sha1 of its address; the folder TIKTOKEN_ENCODINGS_BASE of openai-harmony has plain names.
+    """
+    paths = [cache_folder(cache_dir) / file.name]
+    if cache_dir is not None:
+        return paths
+    from tempfile import gettempdir  # slow to import
+
+    key = sha1(file.address.encode()).hexdigest()
+    tiktoken_folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
+    for folder, default_name in (
+        (tiktoken_folder, "data-gym-cache"),
+        (os.environ.get("TIKTOKEN_RS_CACHE_DIR"), "tiktoken-rs-cache"),
+    ):
+        if folder != "":  # an empty variable turns tiktoken's cache off
+            paths.append((Path(gettempdir()) / default_name if folder is None else Path(folder)) / key)
+    if encodings_folder := os.environ.get("TIKTOKEN_ENCODINGS_BASE"):
+        paths.append(Path(encodings_folder) / file.address.rpartition("/")[2])
+    return paths
 
 
 def _download(file: PublishedFile, name: str) -> bytes:

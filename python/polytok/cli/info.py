@@ -75,8 +75,8 @@ def _names() -> Iterator[tuple[str, str]]:
     yield "default", "comes with polytok"
     for name, files in named.FILES.items():
         for file in files:
-            path = named.cache_folder() / file.name
-            yield name, f"kept: {path}" if path.is_file() else f"not fetched: {file.address}"
+            path = next((path for path in named.cached_paths(file) if path.is_file()), None)
+            yield name, f"kept: {path}" if path else f"not fetched: {file.address}"
     for model, vocabulary in VOCABULARY_OF_MODEL.items():
         if model not in named.FILES:
             yield model, f"the vocabulary of this model is {vocabulary}"
