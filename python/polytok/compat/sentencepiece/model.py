@@ -1,0 +1,271 @@
+"""The model behind a processor: ids and pieces of texts, texts of ids, by polytok's engine."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from ...errors import ArgumentError, FormatError, SpecError
+from ...loading import load
+from ...records import replace
+from ...reference.sentencepiece_decode import decode as decode_by_rules
+from ...reference.sentencepiece_decode import decode_run
+from ...reference.sentencepiece_normalize import normalize
+from ...reference.stages import Aligned
+from ...reference.utf8 import decode_strict
+from ...reference.vocabulary import Vocabulary
+from ...space_mark import SPACE_MARK_BYTES
+from ...spec import Bpe, Kind, SentencePieceDecode, SentencePieceNormalize, Unigram
+from ...tokenizer import Tokenizer
+from ...values import Text
+from .lines import line, out_of_range
+from .messages import Piece, PiecesOfText
+
+_CHARACTER = rb"(?:[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+)"
+_random = random.Random()
+
+
+def seed_random(seed: int) -> None:
+    """Starts the random numbers of sampling from a seed."""
+    _random.seed(seed)
+
+
+class Model:
+    """A loaded model, its bytes and its tables of pieces."""
+
+    def __init__(self, data: bytes, tokenizer: Tokenizer | None = None) -> None:
+        try:
+            self.tokenizer = load(data, sentencepiece_version=line()) if tokenizer is None else tokenizer
+        except (FormatError, SpecError, ArgumentError) as error:
+            raise RuntimeError(f"INTERNAL: this is not a model of SentencePiece: {error}") from error
+        if self.tokenizer.spec.origin.format != "sentencepiece":
+            raise RuntimeError(
+                f"INTERNAL: a file of {self.tokenizer.spec.origin.format}, not of SentencePiece: use polytok.load"
+            )
+        self.data = data
+        spec = self.tokenizer.spec
+        self.pieces = spec.vocab.pieces()
+        self.texts = [piece.decode("utf-8", errors="replace") for piece in self.pieces]
+        self.kinds = spec.vocab.kinds.tolist()
+        self.unk_id = spec.names.get("unk", 0)
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @cached_property
+    def scores(self) -> list[float]:
+        """The scores of all pieces."""
+        return [float(score) for score in self.tokenizer.spec.vocab.scores.tolist()]
+
+    @cached_property
+    def id_of_piece(self) -> dict[bytes, int]:
+        """The ids of all pieces; of equal pieces, the reserved one counts."""
+        ids = {piece: id for id, piece in reversed(list(enumerate(self.pieces)))}
+        reserved = {
+            piece: id
+            for id, piece in enumerate(self.pieces)
+            if self.kinds[id] in (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
+        }
+        return {**ids, **reserved}
+
+    def named_id(self, role: str) -> int:
+        """Returns the id of unk, bos, eos or pad; -1 if the model has none."""
+        return self.tokenizer.spec.names.get(role, -1)
+
+    # Encoding
+
+    def encode(self, text: bytes) -> PiecesOfText:
+        """Returns the best segmentation."""
+        tokens = self.tokenizer.tokens(text)
+        kinds = self.kinds
+        return PiecesOfText(
+            text,
+            [
+                Piece(
+                    token.piece,
+                    token.id,
+                    token.byte_start,
+                    token.byte_end,
+                    kinds[token.id] != Kind.BYTE or token.byte_end > token.byte_start,
+                )
+                for token in tokens
+            ],
+        )
+
+    def sample(self, text: Text, nbest_size: int, alpha: float) -> list[int]:
+        """Returns the ids of a random segmentation."""
+        self._require(Unigram, Bpe, name="SampleEncode")
+        if nbest_size > 512:
+            raise RuntimeError("INTERNAL: nbest_size must be nbest_size <= 512")
+        seed = _random.getrandbits(63)
+        return self.tokenizer.sample(text, alpha=float(alpha), nbest_size=nbest_size, seed=seed)
+
+    def nbest(self, text: Text, size: int) -> list[tuple[list[int], float]]:
+        """Returns the ids and scores of the best segmentations."""
+        self._require(Unigram, name="NBestEncode")
+        return self.tokenizer.nbest(text, size)
+
+    def sample_with_score(
+        self, text: Text, count: int, alpha: float, without_replacement: bool, include_best: bool
+    ) -> list[tuple[list[int], float]]:
+        """Returns the ids and log probabilities of random segmentations."""
+        self._require(Unigram, name="SampleEncodeAndScore")
+        return self.tokenizer.sample_with_score(
+            text,
+            num_samples=count,
+            alpha=float(alpha),
+            without_replacement=without_replacement,
+            include_best=include_best,
+            seed=_random.getrandbits(63),
+        )
+
+    def entropy(self, text: Text, alpha: float) -> float:
+        """Returns the entropy of a text's segmentations."""
+        self._require(Unigram, name="CalculateEntropy")
+        return self.tokenizer.entropy(text, alpha=float(alpha))
+
+    def _require(self, *models: type, name: str) -> None:
+        if not isinstance(self.tokenizer.spec.model, models):
+            raise RuntimeError(f"INTERNAL: {name} is not available for the current model.")
+
+    def align(self, text: bytes, ids: Sequence[int], score: float | None = None) -> PiecesOfText:
+        """Returns the pieces of a segmentation of which only the ids are known, with their spans."""
+        normalized = self.normalize(text)
+        pattern = b"".join(self._pattern(id) for id in ids)
+        match = re.compile(pattern, re.DOTALL).fullmatch(normalized.text)
+        if match is None:  # cannot happen: the ids are of this text
+            raise RuntimeError("INTERNAL: the segmentation does not cover the normalized text")
+        pieces: list[Piece] = []
+        for number, id in enumerate(ids, 1):
+            start, end = match.span(number)
+            if self.kinds[id] == Kind.BYTE:
+                first, last = self._character_around(normalized.text, start)
+                begin = normalized.origin[first]
+                is_last = end == last
+                pieces.append(Piece(self.pieces[id], id, begin, normalized.origin[last] if is_last else begin, is_last))
+            else:
+                pieces.append(Piece(match[number], id, normalized.origin[start], normalized.origin[end]))
+        return PiecesOfText(text, pieces, score)
+
+    def _pattern(self, id: int) -> bytes:
+        kind = self.kinds[id]
+        if kind == Kind.UNKNOWN:
+            return b"(%b+?)" % _CHARACTER
+        piece = bytes([int(self.pieces[id][3:5], 16)]) if kind == Kind.BYTE else self.pieces[id]
+        return b"(%b)" % re.escape(piece)
+
+    @staticmethod
+    def _character_around(text: bytes, place: int) -> tuple[int, int]:
+        start = place
+        while start and text[start] & 0xC0 == 0x80:
+            start -= 1
+        return start, decode_strict(text, start)[1]
+
+    # Decoding
+
+    def decode(self, ids: Any) -> str:
+        """Returns the text of ids. Raises IndexError for an unknown id."""
+        try:
+            return self.tokenizer.decode(ids)
+        except (IndexError, OverflowError) as error:
+            raise out_of_range() from error
+        except (TypeError, ArgumentError) as error:
+            raise TypeError("Input must be an integer buffer, list of integers, or a sequence of integers.") from error
+
+    def decode_pieces(self, pieces: Iterable[bytes]) -> str:
+        """Returns the text of pieces. A piece that is not in the vocabulary prints itself."""
+        known = [(piece, self.id_of_piece.get(piece)) for piece in pieces]
+        ids = [id for _, id in known if id is not None]
+        if len(ids) == len(known):
+            return self.decode(ids)
+        vocabulary = Vocabulary(self.tokenizer.spec.vocab)
+        return decode_by_rules(vocabulary, self._decode_rules, known).decode("utf-8", errors="replace")
+
+    def decode_spans(self, pieces: Iterable[tuple[bytes, int | None]]) -> PiecesOfText:
+        """Returns the text of pieces with the span of each piece in it."""
+        if self._decode_rules.denormalize is not None:
+            raise RuntimeError(
+                "UNIMPLEMENTED: the model changes decoded texts by rules of its own, so pieces have no places in them: "
+                "decode to str or bytes"
+            )
+        out: list[Piece] = []
+        text = bytearray()
+        run: list[tuple[bytes, int]] = []
+        rules = self._decode_rules
+        can_strip = rules.add_dummy_prefix or rules.remove_extra_whitespaces
+        is_at_start, has_just_stripped = True, False
+        for piece, id in pieces:
+            if id is not None and self.kinds[id] == Kind.BYTE:
+                run.append((piece, id))
+                continue
+            self._append_run(text, run, out)
+            is_at_start = is_at_start and not has_just_stripped and not text
+            has_just_stripped = False
+            begin = len(text)
+            kind = None if id is None else self.kinds[id]
+            if kind is None:
+                text += piece
+            elif kind == Kind.UNKNOWN:
+                text += rules.unk_surface
+            elif kind != Kind.CONTROL:
+                trimmed_piece = piece.removeprefix(SPACE_MARK_BYTES) if is_at_start and can_strip else piece
+                has_just_stripped = trimmed_piece != piece and not rules.remove_extra_whitespaces
+                text += trimmed_piece.replace(SPACE_MARK_BYTES, b" ")
+            out.append(Piece(piece, self.unk_id if id is None else id, begin, len(text)))
+        self._append_run(text, run, out)
+        return PiecesOfText(bytes(text), out)
+
+    @staticmethod
+    def _append_run(text: bytearray, run: list[tuple[bytes, int]], out: list[Piece]) -> None:
+        """Appends the text of a run of byte pieces; the last byte of each character has its text."""
+        raw = bytes(int(piece[3:5], 16) for piece, _ in run)
+        place = 0
+        while place < len(raw):
+            end = decode_strict(raw, place)[1]
+            character = decode_run(raw[place:end])
+            for number in range(place, end):
+                begin = len(text)
+                if number == end - 1:
+                    text += character
+                out.append(Piece(*run[number], begin, len(text)))
+            place = end
+        run.clear()
+
+    @property
+    def _decode_rules(self) -> SentencePieceDecode:
+        rules = self.tokenizer.spec.decode
+        assert isinstance(rules, SentencePieceDecode)
+        return rules
+
+    # Normalization
+
+    @property
+    def normalizer(self) -> SentencePieceNormalize:
+        """The model's normalizer."""
+        [step] = self.tokenizer.spec.normalize
+        assert isinstance(step, SentencePieceNormalize)
+        return step
+
+    @cached_property
+    def _user_defined(self) -> list[bytes]:
+        return [piece for piece, kind in zip(self.pieces, self.kinds, strict=True) if kind == Kind.USER_DEFINED]
+
+    def normalize(self, text: bytes) -> Aligned:
+        """Returns a normalized text with the offset of each byte in the text."""
+        return normalize(self.normalizer, text, self._user_defined)
+
+    def with_normalizer(self, flags: Mapping[str, Any]) -> Model:
+        """Returns a model whose normalizer has other flags."""
+        spec = self.tokenizer.spec
+        step, rules = replace(self.normalizer, **flags), self._decode_rules
+        decode = replace(
+            rules, add_dummy_prefix=step.add_dummy_prefix, remove_extra_whitespaces=step.remove_extra_whitespaces
+        )
+        return Model(self.data, Tokenizer(replace(spec, normalize=(step,), decode=decode)))
+
+    def restrict(self, pieces: list[str]) -> Model:
+        """Returns a model that emits only these pieces and single characters."""
+        return Model(self.data, self.tokenizer.restrict(pieces))

@@ -1,0 +1,746 @@
+"""SentencePieceProcessor."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .lines import is_old, out_of_range, type_error, value_error
+from .messages import ImmutableNBestSentencePieceText, ImmutableSentencePieceText, PiecesOfText, serialize_nbest
+from .model import Model
+from .names import with_snake_case
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping")
+_OLD_TYPES = (int, str, "proto", "serialized_proto", "immutable_proto")
+_OLD_DECODE_TYPES = (str, bytes, "serialized_proto", "immutable_proto")
+_PROTO_TYPES = frozenset({"proto", "serialized_proto", "immutable_proto", "offset_mapping"})
+_SAMPLING_HELP = (
+    'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", and "alpha". "nbest_size" is '
+    'enabled only on unigram mode ignored in BPE-dropout. when "nbest_size = -1" , this method samples from all '
+    "candidates on the lattice instead of nbest segmentations."
+)
+
+
+class ThreadPool:
+    """sentencepiece.ThreadPool: a number of threads for batches."""
+
+    def __init__(self, num_threads: int, /) -> None:
+        self._num_threads = int(num_threads)
+
+    def num_threads(self) -> int:
+        """Returns the number of threads."""
+        return self._num_threads
+
+
+@with_snake_case
+class SentencePieceProcessor:
+    """sentencepiece.SentencePieceProcessor of 0.2.3, with the methods of 0.2.1 that 0.2.3 no longer has."""
+
+    Tokenize: Callable[..., Any]
+    Detokenize: Callable[..., Any]
+
+    def __init__(
+        self,
+        model_file: str | os.PathLike[str] | None = None,
+        model_proto: Any = None,
+        out_type: Any = None,
+        add_bos: bool = False,
+        add_eos: bool = False,
+        reverse: bool = False,
+        emit_unk_piece: bool = False,
+        enable_sampling: bool = False,
+        nbest_size: int = -1,
+        alpha: float = 0.1,
+        num_threads: int = -1,
+        return_type: Any = None,
+    ) -> None:
+        self._model: Model | None = None
+        self._whole_model: Model | None = None
+        self._return_type: Any = int
+        self._return_type = self._resolved_type(return_type, out_type)
+        self._add_bos, self._add_eos, self._reverse = add_bos, add_eos, reverse
+        self._emit_unk_piece, self._enable_sampling = emit_unk_piece, enable_sampling
+        self._nbest_size, self._alpha, self._num_threads = nbest_size, alpha, num_threads
+        if model_file or model_proto:
+            self.Load(model_file=model_file, model_proto=model_proto)
+
+    # Loading
+
+    @classmethod
+    def from_file(cls, model_file: str | os.PathLike[str], **kwargs: Any) -> SentencePieceProcessor:
+        """Returns a processor of the model in a file."""
+        if kwargs.keys() & {"model_file", "model_proto"}:
+            raise value_error(
+                "model_file and model_proto cannot be passed via kwargs when using from_file classmethod."
+            )
+        processor = cls(**kwargs)
+        processor.LoadFromFile(model_file)
+        return processor
+
+    @classmethod
+    def from_proto(cls, model_proto: Any, **kwargs: Any) -> SentencePieceProcessor:
+        """Returns a processor of a model's bytes."""
+        if kwargs.keys() & {"model_file", "model_proto"}:
+            raise value_error(
+                "model_file and model_proto cannot be passed via kwargs when using from_proto classmethod."
+            )
+        processor = cls(**kwargs)
+        processor.LoadFromSerializedProto(model_proto)
+        return processor
+
+    def Load(self, model_file: str | os.PathLike[str] | None = None, model_proto: Any = None) -> bool:
+        """Loads a model from a file or from its bytes."""
+        if model_file and model_proto:
+            raise value_error("model_file and model_proto must be exclusive.")
+        if model_proto:
+            return self.LoadFromSerializedProto(model_proto)
+        if model_file:
+            return self.LoadFromFile(model_file)
+        raise value_error("Either model_file or model_proto must be specified.")
+
+    def LoadFromFile(self, filename: str | os.PathLike[str]) -> bool:
+        """Loads a model from a file. Raises OSError in 0.2.1, and RuntimeError in 0.2.3, if it cannot be read."""
+        if not isinstance(filename, (str, os.PathLike)):
+            raise TypeError(f"filename must be a path, not {type(filename).__name__}")
+        try:
+            data = Path(filename).read_bytes()
+        except OSError as error:
+            message = f'"{os.fspath(filename)}": {error.strerror}'
+            raise (OSError(f"Not found: {message}") if is_old() else RuntimeError(f"NOT_FOUND: {message}")) from error
+        return self.LoadFromSerializedProto(data)
+
+    def LoadFromSerializedProto(self, serialized: Any) -> bool:
+        """Loads a model from its bytes, or from a ModelProto."""
+        if hasattr(serialized, "SerializeToString"):
+            serialized = serialized.SerializeToString()
+        if not isinstance(serialized, bytes):
+            raise TypeError(f"the model must be bytes, not {type(serialized).__name__}")
+        self._model = self._whole_model = Model(serialized)
+        return True
+
+    def _loaded(self) -> Model:
+        if self._model is None:
+            raise RuntimeError("INTERNAL: Model is not initialized.")
+        return self._model
+
+    # Options
+
+    def _resolved_type(self, return_type: Any, out_type: Any, default: Any = None) -> Any:
+        if out_type is not None:
+            if return_type is not None:
+                raise value_error("Cannot specify both out_type and return_type. Use return_type instead.")
+            return_type = out_type
+        if return_type is None:
+            return self._return_type if default is None else default
+        if is_old():
+            if return_type not in _OLD_TYPES + _OLD_DECODE_TYPES:
+                raise value_error(f"unknown out_type={return_type}")
+        elif return_type == "immutable_proto":
+            raise value_error("immutable_proto is deprecated and no longer supported. Use return_type='proto' instead.")
+        elif return_type not in _TYPES:
+            raise value_error(f"Invalid return_type: {return_type}. Must be one of {_TYPES}")
+        return return_type
+
+    def _threads(self, num_threads: Any, thread_pool: Any = None) -> int | None:
+        number = self._num_threads if num_threads is None else num_threads
+        if not isinstance(number, int):
+            raise type_error("num_threads must be int")
+        if thread_pool is not None:
+            number = thread_pool.num_threads()
+        return min(number, 1024) if number > 0 else None
+
+    # Encoding
+
+    def Encode(
+        self,
+        input: Any,
+        add_bos: Any = None,
+        add_eos: Any = None,
+        reverse: Any = None,
+        emit_unk_piece: Any = None,
+        enable_sampling: Any = None,
+        nbest_size: Any = None,
+        alpha: Any = None,
+        num_threads: Any = None,
+        thread_pool: Any = None,
+        return_type: Any = None,
+        out_type: Any = None,
+        return_bytes: Any = None,
+    ) -> Any:
+        """Encodes a text, or a list of texts."""
+        if isinstance(add_bos, (type, str)):  # in 0.2.1, the type is the second argument
+            if not is_old() or out_type is not None:
+                raise TypeError(f"add_bos={add_bos!r} is not a bool: write return_type={add_bos!r}")
+            out_type, add_bos = add_bos, None
+        kind = self._resolved_type(return_type, out_type)
+        if return_bytes is not None and kind != "offset_mapping":
+            raise value_error("return_bytes is only supported when return_type='offset_mapping'")
+        flags = self._flags(kind, add_bos, add_eos, reverse, emit_unk_piece)
+        if self._enable_sampling if enable_sampling is None else enable_sampling:
+            size = self._nbest_size if nbest_size is None else nbest_size
+            strength = self._alpha if alpha is None else alpha
+            if size in (0, 1, None) or strength is None:
+                raise value_error(_SAMPLING_HELP)
+            self._threads(num_threads)
+            return self._sampled(input, kind, flags, size, strength, return_bytes)
+        threads = self._threads(num_threads, thread_pool)
+        if not isinstance(input, list):
+            text = _utf8(input)
+            model = self._loaded()
+            if kind in _PROTO_TYPES:
+                return self._result(model.encode(_bytes(text)), kind, _returns_bytes(input, return_bytes))
+            return self._ids_as(kind, model.tokenizer.encode(text), text, flags, is_best=True)
+        texts = [_utf8(text, is_item=True) for text in input]
+        model = self._loaded()
+        if kind in _PROTO_TYPES:
+            returns_bytes = _returns_bytes(input, return_bytes)
+            return [self._result(model.encode(_bytes(text)), kind, returns_bytes) for text in texts]
+        rows = model.tokenizer.encode_batch(texts, threads=threads).to_list()
+        return [self._ids_as(kind, ids, text, flags, is_best=True) for ids, text in zip(rows, texts, strict=True)]
+
+    def _flags(
+        self, kind: Any, add_bos: Any, add_eos: Any, reverse: Any, emit_unk_piece: Any
+    ) -> tuple[int | None, int | None, bool, bool]:
+        """Returns the ids to put before and after, and whether ids are reversed and unknown text has the piece's
+        name."""
+        bos = self._add_bos if add_bos is None else add_bos
+        eos = self._add_eos if add_eos is None else add_eos
+        is_reversed = self._reverse if reverse is None else reverse
+        is_named = self._emit_unk_piece if emit_unk_piece is None else emit_unk_piece
+        if not (bos or eos or is_reversed or is_named):
+            return (None, None, False, False)
+        if kind in _PROTO_TYPES:
+            prefix = "Unimplemented" if is_old() else "UNIMPLEMENTED"
+            raise RuntimeError(f"{prefix}: add_bos, add_eos, reverse, and emit_unk_piece is not supported in proto API")
+        return (
+            self._role_id("bos", kind) if bos else None,
+            self._role_id("eos", kind) if eos else None,
+            bool(is_reversed),
+            bool(is_named),
+        )
+
+    def _role_id(self, role: str, kind: Any) -> int:
+        id = self._loaded().named_id(role)
+        if id < 0 and not is_old():
+            raise ValueError(
+                f"INVALID_ARGUMENT: {role.upper()} token is not defined as a control symbol in this model."
+            )
+        if id < 0 and kind is not int:
+            raise out_of_range()
+        return id
+
+    def _ids_as(
+        self,
+        kind: Any,
+        ids: list[int],
+        text: str | bytes,
+        flags: tuple[int | None, int | None, bool, bool],
+        is_best: bool = False,
+    ) -> Any:
+        """Returns ids, or their pieces, with what the flags add."""
+        bos, eos, is_reversed, is_named = flags
+        has_ids = kind is int or kind == "numpy"
+        row: list[Any] = ids if has_ids else self._pieces_of(kind, ids, text, is_named, is_best)
+        if is_reversed:
+            row = row[::-1]
+        if bos is not None or eos is not None:
+            around = [[] if id is None else [id if has_ids else self._piece(kind, id)] for id in (bos, eos)]
+            row = [*around[0], *row, *around[1]]
+        if kind == "numpy":
+            import numpy as np
+
+            return np.array(row, dtype=np.int32)
+        return row
+
+    def _piece(self, kind: Any, id: int) -> str | bytes:
+        model = self._loaded()
+        return model.texts[id] if kind is str else model.pieces[id]
+
+    def _pieces_of(self, kind: Any, ids: list[int], text: str | bytes, is_named: bool, is_best: bool) -> list[Any]:
+        """Returns the pieces of ids; the piece of unknown text is the normalized text."""
+        model = self._loaded()
+        if is_named or model.unk_id not in ids:
+            table: list[Any] = model.texts if kind is str else model.pieces
+            return [table[id] for id in ids]
+        found = model.tokenizer.tokens(text) if is_best else model.align(_bytes(text), ids).pieces
+        pieces = [token.piece for token in found]
+        return pieces if kind is bytes else [piece.decode("utf-8", errors="replace") for piece in pieces]
+
+    def _result(self, result: PiecesOfText, kind: Any, returns_bytes: bool = False) -> Any:
+        """Returns pieces with spans in the form that was asked for."""
+        if kind == "offset_mapping":
+            return _offset_mapping(result, returns_bytes)
+        if kind == "immutable_proto":
+            return ImmutableSentencePieceText(result)
+        if kind == "serialized_proto" or is_old():
+            return result.serialize()
+        from .sentencepiece_pb2 import SentencePieceText
+
+        return SentencePieceText.FromString(result.serialize())
+
+    def _sampled(
+        self, input: Any, kind: Any, flags: tuple[int | None, int | None, bool, bool], size: int, alpha: float, raw: Any
+    ) -> Any:
+        model = self._loaded()
+        if isinstance(input, list):
+            return [self._sampled(text, kind, flags, size, alpha, raw) for text in input]
+        text = _utf8(input)
+        ids = model.sample(text, size, alpha)
+        if kind in _PROTO_TYPES:
+            return self._result(model.align(_bytes(text), ids), kind, _returns_bytes(input, raw))
+        return self._ids_as(kind, ids, text, flags)
+
+    def NBestEncode(
+        self,
+        input: Any,
+        add_bos: Any = None,
+        add_eos: Any = None,
+        reverse: Any = None,
+        emit_unk_piece: Any = None,
+        nbest_size: Any = None,
+        return_type: Any = None,
+        out_type: Any = None,
+    ) -> Any:
+        """Returns the best segmentations of a text, or of each text of a list."""
+        kind = self._resolved_type(return_type, out_type)
+        if kind == "offset_mapping":
+            raise value_error(f"unknown return_type={kind}")
+        size = max(self._nbest_size if nbest_size is None else nbest_size, 1)
+        flags = self._flags(kind, add_bos, add_eos, reverse, emit_unk_piece)
+        if isinstance(input, list):
+            return [self._nbest(_utf8(text), kind, size, flags) for text in input]
+        return self._nbest(_utf8(input), kind, size, flags)
+
+    def _nbest(self, text: str | bytes, kind: Any, size: int, flags: tuple[int | None, int | None, bool, bool]) -> Any:
+        model = self._loaded()
+        found = model.nbest(text, size)
+        if kind not in _PROTO_TYPES:
+            return [self._ids_as(kind, ids, text, flags) for ids, _ in found]
+        return self._results([model.align(_bytes(text), ids, score) for ids, score in found], kind)
+
+    @staticmethod
+    def _results(results: list[PiecesOfText], kind: Any) -> Any:
+        if kind == "immutable_proto":
+            return ImmutableNBestSentencePieceText(results)
+        if kind == "serialized_proto" or is_old():
+            return serialize_nbest(results)
+        from .sentencepiece_pb2 import NBestSentencePieceText
+
+        return NBestSentencePieceText.FromString(serialize_nbest(results))
+
+    def SampleEncodeAndScore(
+        self,
+        input: Any,
+        out_type: Any = None,
+        add_bos: Any = None,
+        add_eos: Any = None,
+        reverse: Any = None,
+        emit_unk_piece: Any = None,
+        num_samples: Any = None,
+        alpha: Any = None,
+        wor: Any = None,
+        include_best: Any = None,
+    ) -> Any:
+        """Returns random segmentations with their log probabilities; only 0.2.1 has this method."""
+        kind = self._resolved_type(None, out_type)
+        count = 1 if num_samples is None else num_samples
+        if count <= 0:
+            raise RuntimeError("num_examples must be positive")
+        if include_best and not wor:
+            raise RuntimeError('When include_best is True, We must specify "wor = True".')
+        flags = self._flags(kind, add_bos, add_eos, reverse, emit_unk_piece)
+        options = (count, 1.0 if alpha is None else alpha, bool(wor), bool(include_best))
+        if isinstance(input, list):
+            return [self._scored(_utf8(text), kind, flags, options) for text in input]
+        return self._scored(_utf8(input), kind, flags, options)
+
+    def _scored(
+        self,
+        text: str | bytes,
+        kind: Any,
+        flags: tuple[int | None, int | None, bool, bool],
+        options: tuple[int, float, bool, bool],
+    ) -> Any:
+        model = self._loaded()
+        found = model.sample_with_score(text, *options)
+        if kind not in _PROTO_TYPES:
+            return [(self._ids_as(kind, ids, text, flags), score) for ids, score in found]
+        return self._results([model.align(_bytes(text), ids, score) for ids, score in found], kind)
+
+    def ParallelEncode(
+        self,
+        input: Any,
+        add_bos: Any = None,
+        add_eos: Any = None,
+        reverse: Any = None,
+        emit_unk_piece: Any = None,
+        chunk_len: Any = None,
+        num_threads: Any = None,
+        thread_pool: Any = None,
+        return_type: Any = None,
+        out_type: Any = None,
+    ) -> Any:
+        """Encodes texts as `Encode` does. The ids never depend on ``chunk_len``."""
+        kind = self._resolved_type(return_type, out_type)
+        self._threads(num_threads)
+        if not isinstance(chunk_len, int) or chunk_len <= 0:
+            raise value_error("chunk_len must be positive.")
+        if kind == "offset_mapping":
+            raise value_error(f"unknown return_type={kind}")
+        flags = {"add_bos": add_bos, "add_eos": add_eos, "reverse": reverse, "emit_unk_piece": emit_unk_piece}
+        return self.Encode(
+            input, **flags, num_threads=num_threads, thread_pool=thread_pool, enable_sampling=False, return_type=kind
+        )
+
+    def CalculateEntropy(self, input: Any, alpha: float, num_threads: Any = None) -> Any:
+        """Returns the entropy of the segmentations of a text, or of each text of a list; only in 0.2.1."""
+        model = self._loaded()
+        if isinstance(input, list):
+            self._threads(num_threads)
+            return [model.entropy(_utf8(text), alpha) for text in input]
+        return model.entropy(_utf8(input), alpha)
+
+    # Decoding
+
+    def Decode(
+        self,
+        input: Any,
+        return_type: Any = None,
+        out_type: Any = None,
+        num_threads: Any = None,
+        thread_pool: Any = None,
+        return_bytes: Any = None,
+    ) -> Any:
+        """Decodes ids or pieces, or a list of lists of them."""
+        kind = self._resolved_type(return_type, out_type, str)
+        if return_bytes is not None and kind != "offset_mapping":
+            raise value_error("return_bytes is only supported when return_type='offset_mapping'")
+        self._threads(num_threads, thread_pool)
+        if self._model is None and isinstance(input, list) and isinstance(next(iter(input), None), int):
+            raise out_of_range()
+        model = self._loaded()
+        if is_old():
+            _check_old_input(input)
+            if not input:
+                return ""
+        if kind not in (str, bytes, *_PROTO_TYPES) or (is_old() and kind == "proto"):
+            raise value_error(f"unknown return_type={kind} or input type")
+        if input is None or (isinstance(input, (str, bytes)) and not input):
+            input = []
+        elif not _is_row(input):
+            input = [input]
+        is_batch = input.ndim > 1 if hasattr(input, "ndim") else len(input) > 0 and _is_row(input[0])
+        rows = [self._decoded(model, row, kind, bool(return_bytes)) for row in (input if is_batch else [input])]
+        return rows if is_batch else rows[0]
+
+    def _decoded(self, model: Model, row: Any, kind: Any, returns_bytes: bool) -> Any:
+        is_pieces = len(row) > 0 and not hasattr(row, "dtype") and isinstance(row[0], (str, bytes))
+        if kind in (str, bytes):
+            text = model.decode_pieces(map(_bytes, row)) if is_pieces else model.decode(row)
+            return text if kind is str else text.encode("utf-8")
+        if is_pieces:
+            pieces = [(piece, model.id_of_piece.get(piece)) for piece in map(_bytes, row)]
+        else:
+            model.decode(row)  # checks the ids
+            pieces = [(model.pieces[id], int(id)) for id in row]
+        return (
+            self._result(model.decode_spans(pieces), kind, returns_bytes)
+            if kind != "offset_mapping"
+            else (_offset_mapping(model.decode_spans(pieces), returns_bytes, has_text=True))
+        )
+
+    # Texts and pieces
+
+    def Normalize(self, input: Any, with_offsets: Any = None) -> Any:
+        """Returns the normalized text, or of each text of a list; with offsets, also the place of each character in
+        the text."""
+        if isinstance(input, list):
+            return [self.Normalize(text, with_offsets) for text in input]
+        return normalized(self._loaded().normalize(_bytes(_utf8(input))), input, bool(with_offsets))
+
+    def OverrideNormalizerSpec(self, **kwargs: Any) -> None:
+        """Changes flags of the normalizer; only 0.2.1 has this method."""
+        names = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+        for name in kwargs:
+            if name not in names:
+                raise RuntimeError(f'NOT_FOUND: unknown field name "{name}" in NormalizerSpec; polytok has {names}')
+        model = self._loaded().with_normalizer({name: is_true(value) for name, value in kwargs.items()})
+        self._model = self._whole_model = model
+
+    def SetVocabulary(self, valid_vocab: Iterable[str]) -> bool:
+        """Emits only these pieces and single characters from now on; only 0.2.1 has this method."""
+        self._model = self._loaded_whole().restrict(list(valid_vocab))
+        return True
+
+    def ResetVocabulary(self) -> bool:
+        """Emits all pieces again; only 0.2.1 has this method."""
+        self._model = self._loaded_whole()
+        return True
+
+    def LoadVocabulary(self, filename: str, threshold: int) -> bool:
+        """Sets the vocabulary to the lines "piece<tab>count" of a file that have at least this count."""
+        pieces: list[str] = []
+        for line in Path(filename).read_text("utf-8").splitlines():
+            piece, _, count = line.partition("\t")
+            if not count or float(count) >= threshold:
+                pieces.append(piece)
+        return self.SetVocabulary(pieces)
+
+    def _loaded_whole(self) -> Model:
+        self._loaded()
+        assert self._whole_model is not None
+        return self._whole_model
+
+    def GetPieceSize(self) -> int:
+        """Returns the number of pieces."""
+        return 0 if self._model is None and not is_old() else len(self._loaded())
+
+    def PieceToId(self, piece: Any) -> Any:
+        """Returns the id of a piece, or of each piece of a list; the id of the unknown piece for other texts."""
+        if isinstance(piece, (str, bytes)):
+            model = self._loaded()
+            return model.id_of_piece.get(_bytes(piece), model.unk_id)
+        if _is_row(piece):
+            return [self.PieceToId(item) for item in piece]
+        raise TypeError(f"a piece is a str or bytes, not {type(piece).__name__}")
+
+    def IdToPiece(self, id: Any) -> Any:
+        """Returns the piece of an id, or of each id of a list."""
+        return self._of_ids(id, lambda model: model.texts)
+
+    def GetScore(self, id: Any) -> Any:
+        """Returns the score of an id, or of each id of a list."""
+        return self._of_ids(id, lambda model: model.scores)
+
+    def IsUnknown(self, id: Any) -> Any:
+        """Reports whether an id is the unknown piece's."""
+        return self._is_kind(id, 2)
+
+    def IsControl(self, id: Any) -> Any:
+        """Reports whether an id is a control symbol's."""
+        return self._is_kind(id, 3)
+
+    def IsUnused(self, id: Any) -> Any:
+        """Reports whether an id is unused."""
+        return self._is_kind(id, 5)
+
+    def IsByte(self, id: Any) -> Any:
+        """Reports whether an id is a byte piece's."""
+        return self._is_kind(id, 6)
+
+    def _is_kind(self, id: Any, kind: int) -> Any:
+        found = self._of_ids(id, lambda model: model.kinds)
+        return [item == kind for item in found] if isinstance(found, list) else found == kind
+
+    def _of_ids(self, id: Any, column: Callable[[Model], list[Any]]) -> Any:
+        if self._model is None:
+            raise out_of_range()
+        values = column(self._model)
+        if _is_row(id):
+            return [_value_of(values, item) for item in id]
+        return _value_of(values, id)
+
+    def unk_id(self) -> int:
+        """Returns the id of the unknown piece."""
+        if self._model is None:
+            raise RuntimeError("INTERNAL: unk is not defined.")
+        return self._model.unk_id
+
+    def bos_id(self) -> int:
+        """Returns the id of <s>; -1 if the model has none."""
+        return -1 if self._model is None else self._model.named_id("bos")
+
+    def eos_id(self) -> int:
+        """Returns the id of </s>; -1 if the model has none."""
+        return -1 if self._model is None else self._model.named_id("eos")
+
+    def pad_id(self) -> int:
+        """Returns the id of <pad>; -1 if the model has none."""
+        return -1 if self._model is None else self._model.named_id("pad")
+
+    def serialized_model_proto(self) -> bytes:
+        """Returns the bytes of the model."""
+        return b"" if self._model is None else self._model.data
+
+    piece_size = GetPieceSize
+    vocab_size = GetPieceSize
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_model", "_whole_model")}
+        return {**state, "model_proto": self.serialized_model_proto()}
+
+    def __setstate__(self, state: Mapping[str, Any] | bytes) -> None:
+        values = {"model_proto": state} if isinstance(state, bytes) else dict(state)  # 0.2.1 pickles only the model
+        SentencePieceProcessor.__init__(self)
+        if data := values.pop("model_proto"):
+            self.LoadFromSerializedProto(data)
+        self.__dict__.update(values)
+
+    def __len__(self) -> int:
+        return self.GetPieceSize()
+
+    def __getitem__(self, piece: Any) -> Any:
+        return self.PieceToId(piece)
+
+
+def _with_kind(method: str, option: str, value: Any, **fixed: Any) -> Callable[..., Any]:
+    """Returns the method of SentencePieceProcessor that calls another one for a single type of result."""
+
+    def call(self: SentencePieceProcessor, input: Any, *arguments: Any, **kwargs: Any) -> Any:
+        names = ("num_samples" if "Score" in method else "nbest_size", "alpha")
+        if arguments:
+            kwargs.update(zip(names, arguments, strict=False))
+        kwargs.setdefault(option, value) if method == "Decode" else kwargs.update({option: value})
+        return getattr(self, method)(input, **kwargs, **fixed)
+
+    return call
+
+
+def _add_methods() -> None:
+    """Adds the methods for single types: EncodeAsIds, NBestEncodeAsPieces and so on."""
+    types: dict[str, Any] = {
+        "Ids": int,
+        "Pieces": str,
+        "Numpy": "numpy",
+        "Proto": "proto",
+        "SerializedProto": "serialized_proto",
+        "ImmutableProto": "immutable_proto",
+    }
+    for name, kind in types.items():
+        added = {
+            f"EncodeAs{name}": _with_kind("Encode", "out_type", kind),
+            f"SampleEncodeAs{name}": _with_kind("Encode", "out_type", kind, enable_sampling=True),
+            f"NBestEncodeAs{name}": _with_kind("NBestEncode", "out_type", kind),
+        }
+        if name not in ("Numpy", "Proto"):
+            added[f"SampleEncodeAndScoreAs{name}"] = _with_kind("SampleEncodeAndScore", "out_type", kind)
+        if "Immutable" not in name and "Serialized" not in name:
+            added[f"ParallelEncodeAs{name}"] = _with_kind("ParallelEncode", "out_type", kind)
+        if "Proto" in name:
+            for source in ("Ids", "Pieces"):
+                added[f"Decode{source}As{name}"] = _with_kind("Decode", "out_type", kind)
+        for method, function in added.items():
+            function.__name__ = method
+            setattr(SentencePieceProcessor, method, function)
+    for name in ("DecodeIds", "DecodePieces"):
+        setattr(SentencePieceProcessor, name, _decode_alias(name))
+    SentencePieceProcessor.EncodeAsOffsetMapping = _with_kind("Encode", "out_type", "offset_mapping")  # type: ignore[attr-defined]
+    SentencePieceProcessor.Tokenize = SentencePieceProcessor.Encode
+    SentencePieceProcessor.Detokenize = SentencePieceProcessor.Decode
+    with_snake_case(SentencePieceProcessor)
+
+
+def _decode_alias(name: str) -> Callable[..., Any]:
+    def decode(self: SentencePieceProcessor, input: Any, return_type: Any = None, **kwargs: Any) -> Any:
+        return self.Decode(input, return_type, **kwargs)
+
+    decode.__name__ = name
+    return decode
+
+
+def _utf8(text: Any, is_item: bool = False) -> str | bytes:
+    """Returns a text as the engine reads it. Raises TypeError for anything else."""
+    if isinstance(text, str):
+        if text.isascii():
+            return text
+        try:
+            return text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise (
+                TypeError("not a string") if is_old() else RuntimeError(f"the text is not Unicode: {error}")
+            ) from error
+    if isinstance(text, bytes):
+        return text
+    if is_old():
+        raise TypeError("list must contain strings" if is_item else "not a string")
+    raise TypeError("List elements must be str or bytes" if is_item else "Input must be str or bytes")
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode("utf-8") if isinstance(text, str) else text
+
+
+def _is_row(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+
+
+def _returns_bytes(input: Any, return_bytes: Any) -> bool:
+    if return_bytes is not None:
+        return bool(return_bytes)
+    first = input[0] if isinstance(input, list) and input else input
+    return isinstance(first, bytes)
+
+
+def _value_of(values: list[Any], id: Any) -> Any:
+    try:
+        number = id.__index__()
+    except AttributeError as error:
+        raise TypeError("Input must be an integer buffer, list of integers, or a sequence of integers.") from error
+    if not 0 <= number < len(values):
+        raise out_of_range()
+    return values[number]
+
+
+def _check_old_input(input: Any) -> None:
+    """Refuses what 0.2.1 cannot decode: it accepts lists, ints and str."""
+    first = input[0] if isinstance(input, list) and input else input
+    if isinstance(first, list) and first:
+        first = first[0]
+    if input and not isinstance(first, (int, str, list)):
+        raise RuntimeError("unknown output or input type")
+
+
+def _offset_mapping(result: PiecesOfText, returns_bytes: bool, has_text: bool = False) -> dict[str, Any]:
+    pieces = [piece.piece for piece in result.pieces]
+    mapping: dict[str, Any] = {"ids": [piece.id for piece in result.pieces]}
+    if returns_bytes:
+        mapping.update(pieces=pieces, offsets=[(piece.begin, piece.end) for piece in result.pieces])
+    else:
+        texts = [piece.decode("utf-8", errors="replace") for piece in pieces]
+        mapping.update(pieces=texts, offsets=result.character_offsets())
+    text = result.text if returns_bytes else result.text.decode("utf-8", errors="replace")
+    return {"text": text, **mapping} if has_text else mapping
+
+
+def is_true(value: Any) -> bool:
+    """Returns the flag that a text or a value means, as SentencePiece reads it."""
+    text = str(value).lower()
+    if text in ("1", "t", "true", "y", "yes"):
+        return True
+    if text in ("0", "f", "false", "n", "no"):
+        return False
+    raise RuntimeError(f'INVALID_ARGUMENT: cannot parse "{value}" as bool.')
+
+
+def normalized(result: Any, input: str | bytes, with_offsets: bool) -> Any:
+    """Returns a normalized text in the type of the input, with the offset of each character (of bytes: of each
+    byte)."""
+    if isinstance(input, bytes):
+        origin = list(result.origin) if result.text or result.origin != [len(input)] else []
+        return (result.text, origin) if with_offsets else result.text
+    text = result.text.decode("utf-8", errors="replace")
+    if not with_offsets:
+        return text
+    source = input.encode("utf-8")
+    if not text and result.origin == [len(source)]:  # nothing but spaces, where SentencePiece returns no offsets
+        return text, [0]
+    places = _character_places(source)
+    starts = [place for place, byte in enumerate(result.text) if byte & 0xC0 != 0x80]
+    return text, [places[result.origin[start]] for start in (*starts, len(result.text))]
+
+
+def _character_places(text: bytes) -> list[int]:
+    """Returns the number of the character at each byte, and after the last one."""
+    places, count = [], -1
+    for byte in text:
+        count += byte & 0xC0 != 0x80
+        places.append(count)
+    return [*places, count + 1]
+
+
+_add_methods()

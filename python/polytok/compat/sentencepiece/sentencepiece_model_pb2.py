@@ -1,0 +1,97 @@
+"""sentencepiece.sentencepiece_model_pb2: the messages of a model file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .pool import create_classes
+
+_classes = create_classes(
+    "sentencepiece_model.proto",
+    {
+        "TrainerSpec": """
+            1 input string*
+            2 model_prefix string
+            3 model_type TrainerSpec.ModelType = UNIGRAM
+            4 vocab_size int32 = 8000
+            5 accept_language string*
+            6 self_test_sample_size int32
+            7 input_format string
+            10 character_coverage float = 0.9995
+            11 input_sentence_size uint64
+            12 mining_sentence_size int32
+            13 training_sentence_size int32
+            14 seed_sentencepiece_size int32 = 1000000
+            15 shrinking_factor float = 0.75
+            16 num_threads int32 = 16
+            17 num_sub_iterations int32 = 2
+            18 max_sentence_length int32 = 4192
+            19 shuffle_input_sentence bool = true
+            20 max_sentencepiece_length int32 = 16
+            21 split_by_unicode_script bool = true
+            22 split_by_whitespace bool = true
+            23 split_by_number bool = true
+            24 treat_whitespace_as_suffix bool
+            25 split_digits bool
+            26 allow_whitespace_only_pieces bool
+            30 control_symbols string*
+            31 user_defined_symbols string*
+            32 vocabulary_output_piece_score bool = true
+            33 hard_vocab_limit bool = true
+            34 use_all_vocab bool
+            35 byte_fallback bool
+            36 required_chars string
+            40 unk_id int32
+            41 bos_id int32 = 1
+            42 eos_id int32 = 2
+            43 pad_id int32 = -1
+            44 unk_surface string = " \u2047 "
+            45 unk_piece string = <unk>
+            46 bos_piece string = <s>
+            47 eos_piece string = </s>
+            48 pad_piece string = <pad>
+            49 train_extremely_large_corpus bool
+            50 enable_differential_privacy bool
+            51 differential_privacy_noise_level float
+            52 differential_privacy_clipping_threshold uint64
+            53 pretokenization_delimiter string
+            54 seed_sentencepieces_file string
+            55 auto_character_coverage bool
+        """,
+        "NormalizerSpec": """
+            1 name string
+            2 precompiled_charsmap bytes
+            3 add_dummy_prefix bool = true
+            4 remove_extra_whitespaces bool = true
+            5 escape_whitespaces bool = true
+            6 normalization_rule_tsv string
+        """,
+        "ModelProto": """
+            1 pieces ModelProto.SentencePiece*
+            2 trainer_spec TrainerSpec
+            3 normalizer_spec NormalizerSpec
+            5 denormalizer_spec NormalizerSpec
+        """,
+        "ModelProto.SentencePiece": """
+            1 piece string
+            2 score float
+            3 type ModelProto.SentencePiece.Type = NORMAL
+        """,
+    },
+    {
+        "TrainerSpec.ModelType": {"UNIGRAM": 1, "BPE": 2, "WORD": 3, "CHAR": 4},
+        "ModelProto.SentencePiece.Type": {
+            "NORMAL": 1,
+            "UNKNOWN": 2,
+            "CONTROL": 3,
+            "USER_DEFINED": 4,
+            "BYTE": 6,
+            "UNUSED": 5,
+        },
+    },
+)
+
+DESCRIPTOR: Any = _classes["DESCRIPTOR"]
+TrainerSpec: Any = _classes["TrainerSpec"]
+NormalizerSpec: Any = _classes["NormalizerSpec"]
+ModelProto: Any = _classes["ModelProto"]
