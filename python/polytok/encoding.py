@@ -463,12 +463,12 @@ def _windows_of_texts(
     return [
         list(_windows_of_text(length, kept_length, truncation))
         for length, kept_length in zip(
-            lengths, _tokens_to_keep(lengths, available_length, truncation.strategy), strict=True
+            lengths, tokens_to_keep(lengths, available_length, truncation.strategy), strict=True
         )
     ]
 
 
-def _tokens_to_keep(lengths: Sequence[int], available_length: int, strategy: Strategy) -> list[int]:
+def tokens_to_keep(lengths: Sequence[int], available_length: int, strategy: Strategy) -> list[int]:
     """Returns the number of tokens to keep of each text."""
     excess_tokens = sum(lengths) - available_length
     if available_length == 0:

@@ -3,6 +3,8 @@
 from . import decoders, models, normalizers, pre_tokenizers, processors
 from .added_token import AddedToken
 from .encoding import Encoding
+from .regex import Regex
+from .token import Token
 from .tokenizer import Tokenizer
 
 __version__ = "0.23.3"
@@ -10,6 +12,8 @@ __version__ = "0.23.3"
 __all__ = [
     "AddedToken",
     "Encoding",
+    "Regex",
+    "Token",
     "Tokenizer",
     "decoders",
     "models",

@@ -92,6 +92,8 @@ class AddedToken:
 def added_token(value: object, special: bool = False) -> AddedToken:
     """Returns a copy of an added token, which can be that of the original package; or makes one of its text."""
     token = AddedToken()
+    if special and not isinstance(value, str) and hasattr(value, "special"):
+        value.special = True  # the original changes the caller's token too
     if isinstance(value, str):
         token.__setstate__({"content": value, "special": special})
         return token

@@ -49,6 +49,16 @@ def decode(state: bytes, tokens: Sequence[str]) -> str:
     return tokenizer.decode([vocab[token] for token in tokens])
 
 
+def tokenize(state: bytes, text: str) -> list[tuple[int, str, tuple[int, int]]]:
+    """Returns the tokens of a piece (id, text, range of bytes); ``state`` is the JSON of a model."""
+    encoding = _load({"model": json.loads(state)}).encoding(text)
+    at = [0]  # the offset in bytes of each character
+    for character in text:
+        at.append(at[-1] + len(character.encode()))
+    spans = [(at[start], at[end]) for start, end in encoding.offsets]
+    return list(zip(encoding.ids, encoding.tokens, spans, strict=True))
+
+
 @lru_cache(_KEPT)
 def _byte_tokenizer(family: str, state: bytes) -> Tokenizer:
     return _load({"model": _BYTES, "decoder": _JOIN_BYTES, family: json.loads(state)})

@@ -65,8 +65,12 @@ class Component:
         return component
 
     def change(self, name: str, value: Any) -> None:
-        """Changes a field; tokenizers with this component are compiled again when they are next used."""
+        """Changes a field."""
         self.fields[name] = value
+        self.changed()
+
+    def changed(self) -> None:
+        """Has tokenizers with this component compiled again when they are next used."""
         CHANGES[0] += 1
 
     def json(self) -> dict[str, Any]:

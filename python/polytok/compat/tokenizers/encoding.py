@@ -14,7 +14,7 @@ from .arguments import boolean, unsigned, warn_unknown
 _Item = TypeVar("_Item")
 
 
-class _Columns:
+class Columns:
     """The lists of an encoding, which can be changed. ``ranges`` has the range of each text's tokens."""
 
     __slots__ = ("attention", "ids", "offsets", "overflowing", "ranges", "special", "tokens", "types", "words")
@@ -28,22 +28,22 @@ class _Columns:
         self.special: list[int] = [] if source is None else source.special_tokens_mask
         self.attention: list[int] = [] if source is None else source.attention_mask
         self.ranges: dict[int, range] = {} if source is None else source.sequence_ranges
-        self.overflowing: list[_Columns] = [] if source is None else list(map(_Columns, source.overflowing))
+        self.overflowing: list[Columns] = [] if source is None else list(map(Columns, source.overflowing))
 
     def lists(self) -> tuple[list[Any], ...]:
         """Returns the lists that have one value for each token."""
         return self.ids, self.types, self.tokens, self.words, self.offsets, self.special, self.attention
 
-    def copy(self) -> _Columns:
+    def copy(self) -> Columns:
         """Returns an independent copy."""
         copy = self.part(0, len(self.ids))
         copy.ranges = dict(self.ranges)
         copy.overflowing = [window.copy() for window in self.overflowing]
         return copy
 
-    def part(self, start: int, stop: int) -> _Columns:
+    def part(self, start: int, stop: int) -> Columns:
         """Returns the tokens of a range, without windows and texts."""
-        part = _Columns()
+        part = Columns()
         for target, values in zip(part.lists(), self.lists(), strict=True):
             target += values[start:stop]
         return part
@@ -68,13 +68,13 @@ class _Columns:
         if is_left:
             self.ranges = {text: range(span.start + count, span.stop + count) for text, span in self.ranges.items()}
 
-    def truncated(self, length: int, stride: int, is_left: bool) -> _Columns:
+    def truncated(self, length: int, stride: int, is_left: bool) -> Columns:
         """Returns the first window of ``length`` tokens; the others overflow."""
         count = len(self.ids)
         if length >= count:
             return self
         if length == 0:
-            empty = _Columns()
+            empty = Columns()
             empty.overflowing = [self]
             return empty
         if stride >= length:
@@ -83,7 +83,7 @@ class _Columns:
         first.overflowing = others
         return first
 
-    def merge(self, other: _Columns, growing_offsets: bool) -> None:
+    def merge(self, other: Columns, growing_offsets: bool) -> None:
         """Appends another encoding, with all combinations of both encodings' windows."""
         windows = [
             window.merged(other_window, growing_offsets)
@@ -98,7 +98,7 @@ class _Columns:
         self.ranges.update({text: range(span.start + count, span.stop + count) for text, span in other.ranges.items()})
         self.overflowing = windows
 
-    def merged(self, other: _Columns, growing_offsets: bool) -> _Columns:
+    def merged(self, other: Columns, growing_offsets: bool) -> Columns:
         """Returns `merge` of a copy."""
         copy = self.copy()
         copy.merge(other, growing_offsets)
@@ -119,13 +119,13 @@ class _Columns:
         }
 
     @staticmethod
-    def of_state(state: dict[str, Any]) -> _Columns:
+    def of_state(state: dict[str, Any]) -> Columns:
         """Returns the opposite of `state`."""
-        columns = _Columns()
+        columns = Columns()
         names = ("ids", "type_ids", "tokens", "words", "offsets", "special_tokens_mask", "attention_mask")
         for target, name in zip(columns.lists(), names, strict=True):
             target += map(tuple, state[name]) if name == "offsets" else state[name]
-        columns.overflowing = [_Columns.of_state(window) for window in state["overflowing"]]
+        columns.overflowing = [Columns.of_state(window) for window in state["overflowing"]]
         columns.ranges = {int(text): range(s["start"], s["end"]) for text, s in state["sequence_ranges"].items()}
         return columns
 
@@ -145,17 +145,17 @@ class Encoding:
 
     def __init__(self) -> None:
         self._source: polytok.Encoding | None = None
-        self._own: _Columns | None = _Columns()
+        self._own: Columns | None = Columns()
 
-    def _columns(self) -> _Columns:
+    def columns(self) -> Columns:
         """Returns the lists; from now on, they are this encoding's own."""
         if self._own is None:
-            self._own = _Columns(self._source)
+            self._own = Columns(self._source)
             self._source = None
         return self._own
 
     def __len__(self) -> int:
-        return len(self._columns().ids) if (source := self._source) is None else len(source)
+        return len(self.columns().ids) if (source := self._source) is None else len(source)
 
     def __repr__(self) -> str:
         names = "ids, type_ids, tokens, offsets, attention_mask, special_tokens_mask, overflowing"
@@ -163,31 +163,31 @@ class Encoding:
 
     @property
     def ids(self) -> list[int]:
-        return list(self._columns().ids) if (source := self._source) is None else source.ids
+        return list(self.columns().ids) if (source := self._source) is None else source.ids
 
     @property
     def type_ids(self) -> list[int]:
-        return list(self._columns().types) if (source := self._source) is None else source.type_ids
+        return list(self.columns().types) if (source := self._source) is None else source.type_ids
 
     @property
     def tokens(self) -> list[str]:
-        return list(self._columns().tokens) if (source := self._source) is None else source.tokens
+        return list(self.columns().tokens) if (source := self._source) is None else source.tokens
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        return list(self._columns().offsets) if (source := self._source) is None else source.offsets
+        return list(self.columns().offsets) if (source := self._source) is None else source.offsets
 
     @property
     def attention_mask(self) -> list[int]:
-        return list(self._columns().attention) if (source := self._source) is None else source.attention_mask
+        return list(self.columns().attention) if (source := self._source) is None else source.attention_mask
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        return list(self._columns().special) if (source := self._source) is None else source.special_tokens_mask
+        return list(self.columns().special) if (source := self._source) is None else source.special_tokens_mask
 
     @property
     def word_ids(self) -> list[int | None]:
-        return list(self._columns().words) if (source := self._source) is None else source.word_ids
+        return list(self.columns().words) if (source := self._source) is None else source.word_ids
 
     @property
     def words(self) -> list[int | None]:
@@ -199,7 +199,7 @@ class Encoding:
     def sequence_ids(self) -> list[int | None]:
         if (source := self._source) is not None:
             return source.sequence_ids
-        columns = self._columns()
+        columns = self.columns()
         sequences: list[int | None] = [None] * len(columns.ids)
         for sequence in range(self.n_sequences):
             for token in columns.range_of(sequence):
@@ -208,20 +208,20 @@ class Encoding:
 
     @property
     def n_sequences(self) -> int:
-        return len(self._columns().ranges) or 1 if (source := self._source) is None else source.n_sequences
+        return len(self.columns().ranges) or 1 if (source := self._source) is None else source.n_sequences
 
     @property
     def overflowing(self) -> list[Encoding]:
         if (source := self._source) is not None:
             return [encoding_of(window) for window in source.overflowing]
-        return [_encoding_of_columns(window.copy()) for window in self._columns().overflowing]
+        return [encoding_of_columns(window.copy()) for window in self.columns().overflowing]
 
     def set_sequence_id(self, sequence_id: int) -> None:
-        columns = self._columns()
+        columns = self.columns()
         columns.ranges[unsigned(sequence_id)] = range(len(columns.ids))
 
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
-        word, columns = unsigned(word_index), self._columns()
+        word, columns = unsigned(word_index), self.columns()
         tokens = itertools.takewhile(
             lambda at: (number := columns.words[at]) is None or number <= word,
             columns.range_of(unsigned(sequence_index)),
@@ -233,11 +233,11 @@ class Encoding:
         tokens = self.word_to_tokens(word_index, sequence_index)
         if tokens is None:
             return None
-        offsets = self._columns().offsets
+        offsets = self.columns().offsets
         return offsets[tokens[0]][0], offsets[tokens[1] - 1][1]
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        token, columns = unsigned(token_index), self._columns()
+        token, columns = unsigned(token_index), self.columns()
         if token > len(columns.ids):
             return None
         if not columns.ranges:
@@ -246,14 +246,14 @@ class Encoding:
 
     def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
         is_of_text = self.token_to_sequence(token_index) is not None and token_index < len(self)
-        return self._columns().offsets[token_index] if is_of_text else None
+        return self.columns().offsets[token_index] if is_of_text else None
 
     def token_to_word(self, token_index: int) -> int | None:
         is_of_text = self.token_to_sequence(token_index) is not None and token_index < len(self)
-        return self._columns().words[token_index] if is_of_text else None
+        return self.columns().words[token_index] if is_of_text else None
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        char, columns = unsigned(char_pos), self._columns()
+        char, columns = unsigned(char_pos), self.columns()
         offsets = columns.offsets
         tokens = columns.range_of(unsigned(sequence_index))
         return next((at for at in tokens if offsets[at][0] <= char < offsets[at][1]), None)
@@ -269,27 +269,27 @@ class Encoding:
             unsigned(kwargs.get("pad_type_id", 0)),
             kwargs.get("pad_token", "[PAD]"),
         )
-        self._columns().pad(unsigned(length), pad, is_left(kwargs.get("direction", "right")))
+        self.columns().pad(unsigned(length), pad, is_left(kwargs.get("direction", "right")))
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        self._own = self._columns().truncated(unsigned(max_length), unsigned(stride), is_left(direction))
+        self._own = self.columns().truncated(unsigned(max_length), unsigned(stride), is_left(direction))
 
     @staticmethod
     def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
-        merged = _Columns()
+        merged = Columns()
         for encoding in encodings:
-            merged.merge(encoding._columns(), boolean(growing_offsets))
-        return _encoding_of_columns(merged)
+            merged.merge(encoding.columns(), boolean(growing_offsets))
+        return encoding_of_columns(merged)
 
     def __getstate__(self) -> bytes:
-        return json.dumps(self._columns().state(), ensure_ascii=False, separators=(",", ":")).encode()
+        return json.dumps(self.columns().state(), ensure_ascii=False, separators=(",", ":")).encode()
 
     def __setstate__(self, state: bytes) -> None:
         self._source = None
-        self._own = _Columns.of_state(json.loads(state))
+        self._own = Columns.of_state(json.loads(state))
 
     def __copy__(self) -> Encoding:
-        return _encoding_of_columns(self._columns().copy())
+        return encoding_of_columns(self.columns().copy())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Encoding:
         return self.__copy__()
@@ -303,7 +303,8 @@ def encoding_of(source: polytok.Encoding) -> Encoding:
     return encoding
 
 
-def _encoding_of_columns(columns: _Columns) -> Encoding:
+def encoding_of_columns(columns: Columns) -> Encoding:
+    """Returns an encoding with these lists."""
     encoding = Encoding.__new__(Encoding)
     encoding._source = None
     encoding._own = columns

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from . import alone
+from .arguments import text, warn_unknown
 from .component import Component, Field
+from .token import Token
+from .vocab_files import compact_json, read_text, read_vocab, sorted_vocab
+
+_BPE_OPTIONS = (
+    *("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
+    *("fuse_unk", "byte_fallback", "ignore_merges"),
+)
 
 
 class Model(Component):
@@ -52,6 +62,25 @@ class Model(Component):
         ids: dict[str, int] = self.fields["vocab"]
         return ids
 
+    def _files(self) -> dict[str, str]:
+        """Returns the model's own files by their names."""
+        raise NotImplementedError
+
+    def save(self, folder: str, prefix: str | None = None, name: str | None = None) -> list[str]:
+        """Writes the model's files to a folder."""
+        start = prefix if prefix is not None else name
+        paths = {
+            os.path.join(folder, f"{start}-{file}" if start else file): data for file, data in self._files().items()
+        }
+        for path, data in paths.items():
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(data)
+        return list(paths)
+
+    def tokenize(self, sequence: str) -> list[Token]:
+        """Returns the tokens of a piece."""
+        return [Token(*fields) for fields in alone.tokenize(self.__getstate__(), text(sequence))]
+
     def token_to_id(self, token: str) -> int | None:
         return self.tokens()[0].get(token)
 
@@ -82,6 +111,45 @@ class BPE(Model):
     dropout, unk_token, continuing_subword_prefix, end_of_word_suffix = Field(), Field(), Field(), Field()
     fuse_unk, byte_fallback, ignore_merges = Field(), Field(), Field()
 
+    def __init__(
+        self,
+        vocab: Mapping[str, int] | str | None = None,
+        merges: Sequence[tuple[str, str]] | str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if (vocab is None) != (merges is None):
+            raise ValueError("`vocab` and `merges` must be both specified")
+        if isinstance(vocab, str) and isinstance(merges, str):
+            vocab, merges = self.read_file(vocab, merges)
+        pairs = merges or ()
+        if isinstance(vocab, str) or isinstance(pairs, str):
+            raise TypeError("`vocab` and `merges` must be both be from memory or both filenames")
+        warn_unknown(kwargs, ("cache_capacity", *_BPE_OPTIONS))
+        dropout = kwargs.get("dropout")
+        if dropout is not None and not 0 <= dropout <= 1:
+            raise ValueError("The `dropout` must be between 0 and 1, inclusive")
+        options = {name: kwargs[name] for name in _BPE_OPTIONS if name in kwargs}
+        self.fields = {**self.defaults, **options, "vocab": sorted_vocab(vocab or {}), "merges": list(map(list, pairs))}
+
+    @classmethod
+    def from_file(cls, vocab: str, merges: str, **kwargs: Any) -> BPE:
+        """Reads vocab.json and merges.txt."""
+        return cls(*cls.read_file(vocab, merges), **kwargs)
+
+    @staticmethod
+    def read_file(vocab: str, merges: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
+        """Reads vocab.json and merges.txt."""
+        lines = read_text(merges).splitlines()
+        pairs = [line.split(" ") for line in lines if line and not line.startswith("#version")]
+        for number, pair in enumerate(pairs):
+            if len(pair) != 2:
+                raise Exception(f"Merges text file invalid at line {number + 1}")
+        return read_vocab(vocab), [(left, right) for left, right in pairs]
+
+    def _files(self) -> dict[str, str]:
+        merges = "".join(f"{left} {right}\n" for left, right in self.fields["merges"])
+        return {"vocab.json": compact_json(self._ids()), "merges.txt": f"#version: 0.2\n{merges}"}
+
 
 class WordPiece(Model):
     defaults: ClassVar[Mapping[str, Any]] = {
@@ -92,14 +160,75 @@ class WordPiece(Model):
     }
     unk_token, continuing_subword_prefix, max_input_chars_per_word = Field(), Field(), Field()
 
+    def __init__(self, vocab: Mapping[str, int] | str | None = None, **kwargs: Any) -> None:
+        if isinstance(vocab, str):
+            vocab = self.read_file(vocab)
+        names = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")
+        warn_unknown(kwargs, names)
+        options = {name: kwargs[name] for name in names if name in kwargs}
+        self.fields = {**self.defaults, **options, "vocab": sorted_vocab(vocab or {})}
+
+    @classmethod
+    def from_file(cls, vocab: str, **kwargs: Any) -> WordPiece:
+        """Reads vocab.txt."""
+        return cls(cls.read_file(vocab), **kwargs)
+
+    @staticmethod
+    def read_file(vocab: str) -> dict[str, int]:
+        """Reads vocab.txt."""
+        return {line.rstrip(): row for row, line in enumerate(read_text(vocab).split("\n")[:-1])}
+
+    def _files(self) -> dict[str, str]:
+        return {"vocab.txt": "".join(f"{token}\n" for token in self._ids())}
+
 
 class WordLevel(Model):
     defaults: ClassVar[Mapping[str, Any]] = {"vocab": {}, "unk_token": "<unk>"}
     unk_token = Field()
 
+    def __init__(self, vocab: Mapping[str, int] | str | None = None, unk_token: str | None = None) -> None:
+        if isinstance(vocab, str):
+            vocab = self.read_file(vocab)
+        self.fields = {"vocab": sorted_vocab(vocab or {}), "unk_token": "<unk>" if unk_token is None else unk_token}
+
+    @classmethod
+    def from_file(cls, vocab: str, unk_token: str | None = None) -> WordLevel:
+        """Reads vocab.json."""
+        return cls(cls.read_file(vocab), unk_token)
+
+    @staticmethod
+    def read_file(vocab: str) -> dict[str, int]:
+        """Reads vocab.json."""
+        return read_vocab(vocab)
+
+    def _files(self) -> dict[str, str]:
+        return {"vocab.json": compact_json(self._ids())}
+
 
 class Unigram(Model):
     defaults: ClassVar[Mapping[str, Any]] = {"unk_id": 0, "vocab": [["<unk>", 0.0]], "byte_fallback": False}
+    alpha: float | None = None
+    nbest_size: int | None = None
+
+    def __init__(
+        self,
+        vocab: Sequence[tuple[str, float]] | None = None,
+        unk_id: int | None = None,
+        byte_fallback: bool | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
+    ) -> None:
+        if vocab is None and unk_id is None and byte_fallback is None:
+            self.fields = {**self.defaults, "vocab": [["<unk>", 0.0]]}
+        elif vocab is None:
+            raise ValueError("`vocab` and `unk_id` must be both specified")
+        else:
+            pieces = [[text(piece), float(score)] for piece, score in vocab]
+            self.fields = {"unk_id": unk_id, "vocab": pieces, "byte_fallback": bool(byte_fallback)}
+        self.alpha, self.nbest_size = alpha, nbest_size
+
+    def _files(self) -> dict[str, str]:
+        return {"unigram.json": compact_json(self.json())}
 
     def _ids(self) -> dict[str, int]:
         return {token: row for row, (token, _) in enumerate(self.fields["vocab"])}

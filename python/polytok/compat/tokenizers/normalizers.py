@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from . import alone
-from .arguments import text
-from .component import Component, Field
+from .arguments import boolean, text
+from .component import Component, Field, component_of
+from .regex import Pattern, Regex, pattern_json
 
 
 class Normalizer(Component):
     """The base of all normalizers: tokenizers.normalizers.Normalizer."""
 
     family = "normalizer"
+
+    @staticmethod
+    def custom(obj: object) -> Normalizer:
+        """Refuses a normalizer in Python: polytok runs normalizers in its engine."""
+        raise NotImplementedError("polytok has no normalizers in Python: change the texts before encoding them")
 
     def normalize_str(self, sequence: str) -> str:
         """Returns the normalized text."""
@@ -27,6 +34,21 @@ class BertNormalizer(Normalizer):
         "strip_accents": None,
         "lowercase": True,
     }
+
+    def __init__(
+        self,
+        clean_text: bool = True,
+        handle_chinese_chars: bool = True,
+        strip_accents: bool | None = None,
+        lowercase: bool = True,
+    ) -> None:
+        self.fields = {
+            "clean_text": boolean(clean_text),
+            "handle_chinese_chars": boolean(handle_chinese_chars),
+            "strip_accents": None if strip_accents is None else boolean(strip_accents),
+            "lowercase": boolean(lowercase),
+        }
+
     clean_text, handle_chinese_chars, strip_accents, lowercase = Field(), Field(), Field(), Field()
 
 
@@ -58,21 +80,47 @@ class Strip(Normalizer):
     defaults: ClassVar[Mapping[str, Any]] = {"strip_left": True, "strip_right": True}
     left, right = Field("strip_left"), Field("strip_right")
 
+    def __init__(self, left: bool = True, right: bool = True) -> None:
+        self.fields = {"strip_left": boolean(left), "strip_right": boolean(right)}
+
 
 class Prepend(Normalizer):
     defaults: ClassVar[Mapping[str, Any]] = {"prepend": "▁"}
     prepend = Field()
 
+    def __init__(self, prepend: str = "▁") -> None:
+        self.fields = {"prepend": text(prepend)}
+
 
 class Replace(Normalizer):
     defaults: ClassVar[Mapping[str, Any]] = {"pattern": {"String": ""}, "content": ""}
-    content = Field()
+    pattern, content = Pattern(), Field()
+
+    def __init__(self, pattern: str | Regex, content: str) -> None:
+        self.fields = {"pattern": pattern_json(pattern), "content": text(content)}
 
 
 class Precompiled(Normalizer):
     defaults: ClassVar[Mapping[str, Any]] = {"precompiled_charsmap": ""}
 
+    def __init__(self, precompiled_charsmap: bytes) -> None:
+        self.fields = {"precompiled_charsmap": base64.b64encode(bytes(precompiled_charsmap)).decode()}
+
 
 class Sequence(Normalizer):
     defaults: ClassVar[Mapping[str, Any]] = {"normalizers": []}
     members = "normalizers"
+
+    def __init__(self, normalizers: list[Normalizer]) -> None:
+        self.fields["normalizers"] = [component_of(Normalizer, part) for part in normalizers]
+
+    def __getitem__(self, index: int) -> Normalizer:
+        part: Normalizer = self.fields["normalizers"][index]
+        return part
+
+    def __setitem__(self, index: int, value: Normalizer) -> None:
+        self.fields["normalizers"][index] = component_of(Normalizer, value)
+        self.changed()
+
+    def __len__(self) -> int:
+        return len(self.fields["normalizers"])

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...encoding import Encoding as PolytokEncoding
+from ...encoding import tokens_to_keep
 from ...errors import PolytokError
 from ...lengths import Padding, Truncation
 from ...loading import load
@@ -18,10 +19,11 @@ from . import decoders
 from .added_token import AddedToken, added_token
 from .arguments import boolean, id_list, id_number, optional_unsigned, text, unsigned, warn_unknown
 from .component import CHANGES, Component, component_of, component_of_json
-from .encoding import Encoding, encoding_of, is_left
+from .encoding import Encoding, encoding_of, encoding_of_columns, is_left
 from .models import BPE, Model, model_of_file
 from .normalizers import Normalizer
 from .pre_tokenizers import PreTokenizer
+from .processing import process
 from .processors import PostProcessor
 from .representation import represent
 from .vocabulary import AddedTokens
@@ -411,6 +413,28 @@ class Tokenizer:
         self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
+
+    def post_process(
+        self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
+    ) -> Encoding:
+        """Truncates, processes and pads encodings that were made before."""
+        texts = [part.columns().copy() for part in (encoding, pair) if part is not None]
+        if (truncate := self._truncate) is not None:
+            added = self.num_special_tokens_to_add(pair is not None) if boolean(add_special_tokens) else 0
+            if truncate.max_length >= added:
+                lengths = tokens_to_keep(
+                    [len(part.ids) for part in texts], truncate.max_length - added, truncate.strategy
+                )
+                texts = [
+                    part.truncated(length, truncate.stride, truncate.direction == "left")
+                    for part, length in zip(texts, lengths, strict=True)
+                ]
+        columns = process(self._part("post_processor"), texts, boolean(add_special_tokens))
+        if (pad := self._pad) is not None and self._padding is not None:
+            fields = self._padding
+            token = (fields["pad_id"], fields["pad_type_id"], fields["pad_token"])
+            columns.pad(pad.target([columns.ids]), token, fields["direction"] == "left")
+        return encoding_of_columns(columns)
 
     async def async_encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
