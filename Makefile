@@ -15,7 +15,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-torch test-xgrammar parity lint budget docs bench clean check-tools
+.PHONY: demo test test-torch test-transformers test-xgrammar parity lint budget docs bench clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -27,6 +27,16 @@ test: $(VENV)/installed-test
 test-torch: $(VENV)/installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) 'torch>=2.4'
 	$(BIN)/python -m pytest -q tests/test_corpus_torch.py docs/pytorch.md
+
+TRANSFORMERS_4 := $(VENV)-transformers-4
+
+test-transformers: $(VENV)/installed-test
+	$(PYTHON) -m venv $(TRANSFORMERS_4)
+	$(TRANSFORMERS_4)/bin/pip install --quiet --disable-pip-version-check 'transformers==4.57.6' pathspec protobuf
+	for python in $(BIN)/python $(TRANSFORMERS_4)/bin/python; do \
+	    PYTHONPATH=python:tests $$python tests/transformers_bank.py \
+	        $(or $(POLYTOK_DATA),../shared/data)/vocab/huggingface/*.json || exit 1; \
+	done
 
 test-xgrammar: $(VENV)/installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) 'torch>=2.4'
