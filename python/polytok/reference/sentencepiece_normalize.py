@@ -7,6 +7,7 @@ replacement have the start of the replaced text as their origin. Replacements ar
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 from polytok.reference.charsmap import Charsmap
 from polytok.reference.stages import Aligned
@@ -55,11 +56,14 @@ def normalize(
     return Aligned(bytes(out), [*origin, end])
 
 
+_character_map = lru_cache(maxsize=4)(Charsmap)
+
+
 def replace_all(
     charsmap: bytes, text: bytes, user_defined: Collection[bytes], counts: Counts | None = None
 ) -> Iterator[tuple[bytes, int]]:
     """Yields the replacement of each part of the text, and the part's start."""
-    character_map = Charsmap(charsmap) if charsmap else None
+    character_map = _character_map(charsmap) if charsmap else None
     max_length = max(map(len, user_defined), default=0)
     position = 0
     while position < len(text):

@@ -38,18 +38,18 @@ class PiecesOfText(NamedTuple):
         >>> PiecesOfText(b"a", [Piece(b"a", 19, 0, 1)]).serialize()
         b'\\n\\x01a\\x12\\x0c\\n\\x01a\\x10\\x13\\x1a\\x01a \\x00(\\x01'
         """
-        parts = [_field(b"\x0a", self.text)]
+        parts = [field(b"\x0a", self.text)]
         for piece, span in zip(self.pieces, spans or self.pieces, strict=True):
             parts.append(
-                _field(
+                field(
                     b"\x12",
                     b"%b\x10%b%b\x20%b\x28%b"
                     % (
-                        _field(b"\x0a", piece.piece),
-                        _varint(piece.id),
-                        _field(b"\x1a", self.surface(piece)) if piece.has_surface else b"",
-                        _varint(span.begin),
-                        _varint(span.end),
+                        field(b"\x0a", piece.piece),
+                        varint(piece.id),
+                        field(b"\x1a", self.surface(piece)) if piece.has_surface else b"",
+                        varint(span.begin),
+                        varint(span.end),
                     ),
                 )
             )
@@ -72,16 +72,24 @@ class PiecesOfText(NamedTuple):
 
 def serialize_nbest(results: Iterable[PiecesOfText]) -> bytes:
     """Returns the bytes of the message NBestSentencePieceText."""
-    return b"".join(_field(b"\x0a", result.serialize()) for result in results)
+    return b"".join(field(b"\x0a", result.serialize()) for result in results)
 
 
-def _field(tag: bytes, content: bytes) -> bytes:
-    return b"%b%b%b" % (tag, _varint(len(content)), content)
+def field(tag: bytes, content: bytes) -> bytes:
+    """Returns a field of a message that contains bytes."""
+    return b"%b%b%b" % (tag, varint(len(content)), content)
 
 
-def _varint(number: int) -> bytes:
+def varint(number: int) -> bytes:
+    """Returns a number as protobuf writes it.
+
+    >>> varint(300)
+    b'\\xac\\x02'
+    """
     if number < 128:
         return _SMALL_VARINTS[number]
+    if number < 16384:
+        return bytes((number & 127 | 128, number >> 7))
     digits = bytearray()
     while number >= 128:
         digits.append(number & 127 | 128)
@@ -211,7 +219,7 @@ class ImmutableNBestSentencePieceText:
         return ImmutableItems("nbests", [ImmutableSentencePieceText(result) for result in self._results])
 
     def SerializeAsString(self) -> bytes:
-        return b"".join(_field(b"\x0a", text.SerializeAsString()) for text in self.nbests)
+        return b"".join(field(b"\x0a", text.SerializeAsString()) for text in self.nbests)
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, type(self)) and self._results == other._results

@@ -22,7 +22,7 @@ from ...spec import Bpe, Kind, SentencePieceDecode, SentencePieceNormalize, Unig
 from ...tokenizer import Tokenizer
 from ...values import Text
 from .lines import line, out_of_range
-from .messages import Piece, PiecesOfText
+from .messages import Piece, PiecesOfText, field, varint
 
 _CHARACTER = rb"(?:[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+)"
 _random = random.Random()
@@ -47,13 +47,26 @@ class Model:
             )
         self.data = data
         spec = self.tokenizer.spec
-        self.pieces = spec.vocab.pieces()
-        self.texts = [piece.decode("utf-8", errors="replace") for piece in self.pieces]
-        self.kinds = spec.vocab.kinds.tolist()
         self.unk_id = spec.names.get("unk", 0)
 
     def __len__(self) -> int:
-        return len(self.pieces)
+        return len(self.tokenizer.spec.vocab)
+
+    @cached_property
+    def pieces(self) -> list[bytes]:
+        """The bytes of all pieces."""
+        return self.tokenizer.spec.vocab.pieces()
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The texts of all pieces."""
+        return [piece.decode("utf-8", errors="replace") for piece in self.pieces]
+
+    @cached_property
+    def kinds(self) -> list[int]:
+        """The kinds of all pieces."""
+        kinds: list[int] = self.tokenizer.spec.vocab.kinds.tolist()
+        return kinds
 
     @cached_property
     def scores(self) -> list[float]:
@@ -94,6 +107,48 @@ class Model:
                 for token in tokens
             ],
         )
+
+    def serialized(self, text: bytes) -> bytes:
+        """Returns the bytes of the message SentencePieceText of the best segmentation."""
+        ids, _, _, starts, ends = (column.tolist() for column in self.tokenizer.spans(text))
+        if not self._irregular_ids.isdisjoint(ids):
+            return self.encode(text).serialize()
+        heads = self._heads
+        parts = [field(b"\x0a", text)]
+        for id, start, end in zip(ids, starts, ends, strict=True):
+            surface = text[start:end]
+            head = heads.get(id) or self._add_head(id)
+            body = b"%b\x1a%b%b\x20%b\x28%b" % (head, varint(len(surface)), surface, varint(start), varint(end))
+            parts.append(b"\x12%b%b" % (varint(len(body)), body))
+        return b"".join(parts)
+
+    @cached_property
+    def _irregular_ids(self) -> frozenset[int]:
+        """The ids whose messages depend on the text: those of unknown text and of bytes."""
+        return frozenset(id for id, kind in enumerate(self.kinds) if kind in (Kind.UNKNOWN, Kind.BYTE))
+
+    @cached_property
+    def _heads(self) -> dict[int, bytes]:
+        return {}
+
+    def _add_head(self, id: int) -> bytes:
+        """Returns the first two fields of a piece's message, which do not depend on the text."""
+        head = self._heads[id] = field(b"\x0a", self.pieces[id]) + b"\x10" + varint(id)
+        return head
+
+    def offsets(self, text: Text, returns_bytes: bool) -> dict[str, Any]:
+        """Returns the ids, pieces and spans of the best segmentation, in characters or in bytes."""
+        spans = self.tokenizer.spans(text)
+        ids: list[int] = spans.ids.tolist()
+        pieces: list[Any]
+        if self.unk_id in ids:
+            found = [token.piece for token in self.tokenizer.tokens(text)]
+            pieces = list(found) if returns_bytes else [piece.decode("utf-8", errors="replace") for piece in found]
+        else:
+            table: list[Any] = self.pieces if returns_bytes else self.texts
+            pieces = [table[id] for id in ids]
+        starts, ends = (spans.byte_starts, spans.byte_ends) if returns_bytes else (spans.starts, spans.ends)
+        return {"ids": ids, "pieces": pieces, "offsets": list(zip(starts.tolist(), ends.tolist(), strict=True))}
 
     def sample(self, text: Text, nbest_size: int, alpha: float) -> list[int]:
         """Returns the ids of a random segmentation."""

@@ -193,13 +193,13 @@ class SentencePieceProcessor:
             text = _utf8(input)
             model = self._loaded()
             if kind in _PROTO_TYPES:
-                return self._result(model.encode(_bytes(text)), kind, _returns_bytes(input, return_bytes))
+                return self._spanned(text, kind, _returns_bytes(input, return_bytes))
             return self._ids_as(kind, model.tokenizer.encode(text), text, flags, is_best=True)
         texts = [_utf8(text, is_item=True) for text in input]
         model = self._loaded()
         if kind in _PROTO_TYPES:
             returns_bytes = _returns_bytes(input, return_bytes)
-            return [self._result(model.encode(_bytes(text)), kind, returns_bytes) for text in texts]
+            return [self._spanned(text, kind, returns_bytes) for text in texts]
         rows = model.tokenizer.encode_batch(texts, threads=threads).to_list()
         return [self._ids_as(kind, ids, text, flags, is_best=True) for ids, text in zip(rows, texts, strict=True)]
 
@@ -270,6 +270,20 @@ class SentencePieceProcessor:
         found = model.tokenizer.tokens(text) if is_best else model.align(_bytes(text), ids).pieces
         pieces = [token.piece for token in found]
         return pieces if kind is bytes else [piece.decode("utf-8", errors="replace") for piece in pieces]
+
+    def _spanned(self, text: str | bytes, kind: Any, returns_bytes: bool) -> Any:
+        """Returns the best segmentation with spans."""
+        model = self._loaded()
+        if kind == "offset_mapping":
+            return model.offsets(text, returns_bytes)
+        if kind == "immutable_proto":
+            return ImmutableSentencePieceText(model.encode(_bytes(text)))
+        data = model.serialized(_bytes(text))
+        if kind == "serialized_proto" or is_old():
+            return data
+        from .sentencepiece_pb2 import SentencePieceText
+
+        return SentencePieceText.FromString(data)
 
     def _result(self, result: PiecesOfText, kind: Any, returns_bytes: bool = False) -> Any:
         """Returns pieces with spans in the form that was asked for."""
