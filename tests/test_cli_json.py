@@ -31,6 +31,7 @@ ARGUMENTS = {
     "tokenize": "tokenize text.txt --lines -o tokens --workers 1 --json",
     "train": "train text.txt --vocab-size 256 -o trained.model --to minbpe --json",
     "count-words": "count-words text.txt -o counts --json",
+    "fetch": "fetch default --json",
     "corpus info": "corpus info tokens --json",
     "corpus show": "corpus show tokens --json",
     "corpus verify": "corpus verify tokens --json",

@@ -23,6 +23,7 @@ import polytok
 from format_samples import real, small_file
 from local_server import Answer, Server, redirect, send, serving, slow_answer, truncated_answer
 from polytok import ArgumentError, FetchError, fetch, model_names, named
+from polytok.cli import main
 from polytok.formats.tiktoken_known import KNOWN
 
 BODY = b"a vocabulary " * 10_000
@@ -307,6 +308,23 @@ def command_line(*arguments: str, cache: Path) -> str:
     environment = {**os.environ, "POLYTOK_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-m", "polytok", *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True, input="a b", env=environment).stdout
+
+
+def test_fetched_files_are_found(
+    publisher: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("POLYTOK_CACHE_DIR", "TIKTOKEN_CACHE_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    for _ in range(2):
+        assert main(["fetch", "gpt-4o", "o200k_base"]) == 0
+    path = tmp_path / "TIKTOKEN_CACHE_DIR" / sha1(named.FILES["o200k_base"][0].address.encode()).hexdigest()
+    assert capsys.readouterr().out == f"o200k_base: {path}\no200k_base: {path} (was there)\n"
+    assert polytok.load("gpt-4o").spec.origin.name == "o200k_base"
+    assert main(["fetch", "o200k_harmony", "--cache-dir", str(tmp_path / "mine"), "--json"]) == 0
+    assert [row["kept"] for row in json.loads(capsys.readouterr().out)] == [False]
+    polytok.load("o200k_harmony", cache_dir=tmp_path / "mine")
+    assert publisher.asked == ["GET /o200k_base.tiktoken"]
+    assert main(["fetch", "o200k_bsae"]) == 2
 
 
 def test_names_on_the_command_line(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha1, sha256
 from pathlib import Path
@@ -50,6 +50,11 @@ class PublishedFile:
     def name(self) -> str:
         """The file's name in the cache: the start of its sha256, which makes it unique, and its published name."""
         return f"{self.sha256[:16]}-{self.address.rpartition('/')[2]}"
+
+    @property
+    def key(self) -> str:
+        """The file's name in the caches of the packages tiktoken and openai-harmony: the sha1 of its address."""
+        return sha1(self.address.encode()).hexdigest()
 
 
 FILES: Mapping[str, tuple[PublishedFile, ...]] = {
@@ -118,15 +123,66 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
 
 def read_or_fetch(file: PublishedFile, name: str, cache_dir: str | os.PathLike[str] | None) -> bytes:
     """Returns the file's bytes from a cache, or fetches and caches them."""
-    for cached_path in cached_paths(file, cache_dir):
+    for data in _kept_contents(file, cache_dir):
+        return data
+    data = _download(file, name)
+    _store(cache_folder(cache_dir) / file.name, data)
+    return data
+
+
+def cached_paths(file: PublishedFile, cache_dir: str | os.PathLike[str] | None = None) -> list[Path]:
+    """Returns the paths where a file is looked for, in order: polytok's cache, and then, unless ``cache_dir`` is given,
+    the caches of the packages tiktoken and openai-harmony, which are only read.
+
+    The folder TIKTOKEN_ENCODINGS_BASE of openai-harmony has plain names.
+    """
+    paths = [cache_folder(cache_dir) / file.name]
+    if cache_dir is not None:
+        return [*paths, Path(cache_dir) / file.key]
+    folders = (tiktoken_folder(), _other_folder(os.environ.get("TIKTOKEN_RS_CACHE_DIR"), "tiktoken-rs-cache"))
+    paths += [folder / file.key for folder in folders if folder is not None]
+    if encodings_folder := os.environ.get("TIKTOKEN_ENCODINGS_BASE"):
+        paths.append(Path(encodings_folder) / file.address.rpartition("/")[2])
+    return paths
+
+
+def tiktoken_folder() -> Path | None:
+    """Returns the cache folder of the package tiktoken; None if an empty variable turns the cache off."""
+    return _other_folder(os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR")), "data-gym-cache")
+
+
+def _other_folder(requested_folder: str | None, default_name: str) -> Path | None:
+    from tempfile import gettempdir  # slow to import
+
+    if requested_folder is None:
+        return Path(gettempdir()) / default_name
+    return Path(requested_folder) if requested_folder else None
+
+
+def fetch_for_tiktoken(file: PublishedFile, name: str, folder: Path) -> bool:
+    """Puts a file into a folder under the name that the package tiktoken gives it. Returns False if it is there."""
+    path = folder / file.key
+    try:
+        if sha256(path.read_bytes()).hexdigest() == file.sha256:
+            return False
+    except OSError:
+        pass  # it is not there
+    _store(path, next(_kept_contents(file), None) or _download(file, name))
+    return True
+
+
+def _kept_contents(file: PublishedFile, cache_dir: str | os.PathLike[str] | None = None) -> Iterator[bytes]:
+    """Yields the right content of a file, from each cache that has it."""
+    for path in cached_paths(file, cache_dir):
         try:
-            data = cached_path.read_bytes()
+            data = path.read_bytes()
         except OSError:
             continue
         if sha256(data).hexdigest() == file.sha256:
-            return data
-    path = cache_folder(cache_dir) / file.name
-    data = _download(file, name)
+            yield data
+
+
+def _store(path: Path, data: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open_replacement(path) as cache_file:
@@ -137,31 +193,6 @@ def read_or_fetch(file: PublishedFile, name: str, cache_dir: str | os.PathLike[s
             "another folder"
         )
         raise FileError(error.errno, message, str(path)) from error
-    return data
-
-
-def cached_paths(file: PublishedFile, cache_dir: str | os.PathLike[str] | None = None) -> list[Path]:
-    """Returns the paths where a file is looked for, in order: polytok's cache, and then, unless ``cache_dir`` is given,
-    the caches of the packages tiktoken and openai-harmony, which are only read.
-
-    Both name a file by the sha1 of its address; the folder TIKTOKEN_ENCODINGS_BASE of openai-harmony has plain names.
-    """
-    paths = [cache_folder(cache_dir) / file.name]
-    if cache_dir is not None:
-        return paths
-    from tempfile import gettempdir  # slow to import
-
-    key = sha1(file.address.encode()).hexdigest()
-    tiktoken_folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
-    for folder, default_name in (
-        (tiktoken_folder, "data-gym-cache"),
-        (os.environ.get("TIKTOKEN_RS_CACHE_DIR"), "tiktoken-rs-cache"),
-    ):
-        if folder != "":  # an empty variable turns tiktoken's cache off
-            paths.append((Path(gettempdir()) / default_name if folder is None else Path(folder)) / key)
-    if encodings_folder := os.environ.get("TIKTOKEN_ENCODINGS_BASE"):
-        paths.append(Path(encodings_folder) / file.address.rpartition("/")[2])
-    return paths
 
 
 def _download(file: PublishedFile, name: str) -> bytes:

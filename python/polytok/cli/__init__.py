@@ -34,6 +34,7 @@ from . import (
     doctor,
     edit,
     encode,
+    fetch,
     info,
     tokenize,
     train,
@@ -49,6 +50,7 @@ _INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
 _CLOSED_PIPE_EXIT_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
 _VERB_MODULES = (
     *(encode, decode, count, truncate, chunk, chat, info, vocab, convert, edit, doctor, tokenize, train, count_words),
+    fetch,
     corpus,
 )
 _EXAMPLES_HELP = """\
