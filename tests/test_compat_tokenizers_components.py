@@ -250,3 +250,17 @@ def test_components_in_python_name_the_alternative() -> None:
     for base in (face.normalizers.Normalizer, face.pre_tokenizers.PreTokenizer, face.decoders.Decoder):
         with pytest.raises(NotImplementedError, match="polytok has no"):
             base.custom(object())
+
+
+def test_models_that_sample_are_refused() -> None:
+    m = face
+    tokenizer = m.Tokenizer(m.models.BPE(vocab={"a": 0, "b": 1, "ab": 2}, merges=[("a", "b")], dropout=0.5))
+    again = m.Tokenizer.from_str(tokenizer.to_str())
+    unigram = m.Tokenizer(m.models.Unigram([("a", -1.0), ("b", -1.0)], unk_id=0, alpha=0.1, nbest_size=4))
+    for sampling in (tokenizer, again, unigram):
+        with pytest.raises(NotImplementedError, match="samples segmentations"):
+            sampling.encode("ab")
+        with pytest.raises(NotImplementedError, match="samples segmentations"):
+            sampling.encode_batch(["ab"])
+    tokenizer.model.dropout = None
+    assert tokenizer.encode("ab").ids == [2]

@@ -218,6 +218,13 @@ class Tokenizer:
         compiled = self._compiled
         return compiled if compiled is not None and compiled.changes == CHANGES[0] else self._compile()
 
+    def _samples(self) -> bool:
+        """Reports whether the model of the original would segment a text in another way each time."""
+        model = self._parts.get("model")
+        if model is None:
+            return bool(self._document.get("model", {}).get("dropout"))
+        return bool(getattr(model, "dropout", None) or getattr(model, "alpha", None))
+
     def _part(self, family: str) -> Any:
         if family not in self._parts:
             value = self._document.get(family)
@@ -380,6 +387,11 @@ class Tokenizer:
         self, compiled: _Compiled, sequence: Any, pair: Any, is_pretokenized: bool, add_special_tokens: bool
     ) -> PolytokEncoding:
         """Returns polytok's encoding, not yet padded."""
+        if self._samples():
+            raise NotImplementedError(
+                "the model samples segmentations (dropout, alpha), but polytok always returns the best one; "
+                "set model.dropout or model.alpha to None, or sample with polytok.Tokenizer"
+            )
         truncate = self._truncate
         template_length = compiled.template_lengths[pair is not None] if add_special_tokens else 0
         if truncate is not None and truncate.max_length < template_length:
