@@ -207,7 +207,7 @@ def test_models_are_trained_byte_for_byte(model_type: str) -> None:
 def test_flags_in_a_text_train_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("in.txt").write_text("low lower lowest\nnew newer newest\n" * 9)
-    flags = "--input=in.txt --model_prefix=m --vocab_size=20 --model_type=bpe --minloglevel=2"
+    flags = "--input=in.txt --model_prefix=m --vocab_size=20 --model_type=bpe --minloglevel=2 --input_format=text"
     files = []
     for package in (original, face):
         package.SentencePieceTrainer.Train(flags)

@@ -168,6 +168,7 @@ def _sorted_options(texts: Mapping[str, str]) -> tuple[dict[str, Any], dict[str,
             options["tsv"] = text == "tsv"
             if text not in ("", "text", "tsv"):
                 raise RuntimeError(f"INTERNAL: Supported formats are 'text' and 'tsv', not {text!r}.")
+            recorded[name] = text.encode()
         elif name in ("input", "model_prefix", "model_type"):
             other[name] = text
         elif name in _RECORDED:
