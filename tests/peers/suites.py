@@ -47,10 +47,15 @@ def run_suite(
     """
     runner = ["-m", "polytok.compat", ",".join(packages), "--"] if packages else []
     options = ["-q", "--tb=short", "-p", "no:cacheprovider", "--continue-on-collection-errors", f"--junitxml={report}"]
+    # The folder can be read-only, so Python and hypothesis write nothing there.
+    written_elsewhere = {
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(report.parent / "hypothesis"),
+    }
     process = subprocess.run(
         [sys.executable, *runner, "-m", "pytest", *options, *tests],
         cwd=folder,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})},
+        env={**os.environ, **written_elsewhere, **(environment or {})},
         capture_output=True,
         text=True,
         timeout=timeout,
