@@ -47,6 +47,7 @@ parity: $(VENV)/installed-test
 	$(BIN)/python -m tests.parity --full
 	$(BIN)/python tests/parity/incremental.py
 	$(BIN)/python tests/parity/streams.py
+	$(BIN)/python tests/parity/chats.py
 
 lint: $(VENV)/installed-test $(VENV)/installed-docs
 	cargo fmt --check

@@ -207,7 +207,7 @@ PIECE = st.tuples(st.sampled_from(["<x>", "<X>", "<x", ">", " a", "a ", " ", "b"
 @given(st.lists(st.lists(PIECE, max_size=4).map(Parts), max_size=6))
 @settings(deadline=None)
 def test_trusted_text_is_encoded_again_before_other_text(tokenizer: polytok.Tokenizer, chunks: list[Parts]) -> None:
-    """The text `<X>` is no special token, but the model forms one of it; with text that is not trusted, it does not."""
+    """The text `<X>` is not a special token, but the model forms one of it, except with text that is not trusted."""
     text, encoder, whole, ids = tokenizer.incremental(), tokenizer.encoder(), Parts([]), list[int]()
     for chunk in chunks:
         before = text.ids

@@ -663,7 +663,7 @@ class Tokenizer:
         **variables: Any,
     ) -> Parts:
         """Renders a conversation with a chat template, and returns its text in parts: what the template wrote is
-        trusted, what comes from messages, tools, documents and variables is not.
+        trusted, and text of messages, tools, documents and variables is not.
 
         The text equals that of ``apply_chat_template(tokenize=False)`` in transformers 5.23. ``messages`` are dicts
         with a ``role`` and a ``content``. ``template`` is the text of a template or the name of one in

@@ -57,7 +57,7 @@ def _inserted(text: Text, directive: str, value: Any) -> Text:
 
 def _of_format(format_string: str, value: str) -> str:
     """Returns an inserted text. If a message wrote the format, it chose the order of what is inserted (even letter by
-    letter, with a format such as ``{0[5]}{0[2]}``), so this is no longer the template's text."""
+    letter, with a format such as ``{0[5]}{0[2]}``), so this counts as input."""
     return value if is_from_template(format_string) else Text(str.__str__(value))
 
 
