@@ -9,6 +9,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -201,3 +202,11 @@ def test_nothing_is_imported_before_it_is_used() -> None:
     )
     assert result.stdout == "[]\n", result.stderr
     assert polytok.compat.installing is installing
+
+
+def test_names_are_packages_whose_face_can_be_put_in() -> None:
+    for name in installing.names():
+        assert hasattr(import_module(f"polytok.compat.{name}"), "__polytok_face__")
+    for name in ("llama_cpp", "vllm"):
+        with pytest.raises(ArgumentError, match="no face that is put in"):
+            compat.install(name)

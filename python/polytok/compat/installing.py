@@ -22,6 +22,8 @@ from .finding import FaceFinder
 __all__ = ["install", "installed", "names", "uninstall"]
 
 _OWN_MODULES = frozenset({"__main__", "face", "finding", "grammar", "installing"})
+_PLAIN_MODULES = frozenset({"llama_cpp", "tokenizers", "vllm"})
+"""The modules that are passed to a package, or used by their own name, and take no package's place."""
 _FACE = "__polytok_face__"
 
 
@@ -45,14 +47,15 @@ _original_preparation: list[Callable[[str], dict[str, Any]]] = []
 
 
 def names() -> tuple[str, ...]:
-    """Returns the names of the packages that have a face.
+    """Returns the names of the packages that have a face which `install` puts in.
 
     >>> import polytok
     >>> "tiktoken" in polytok.compat.installing.names()
     True
     """
     found = (module.name for module in pkgutil.iter_modules(import_module("polytok.compat").__path__))
-    return tuple(sorted(name for name in found if name not in _OWN_MODULES and not name.startswith("_")))
+    other_modules = _OWN_MODULES | _PLAIN_MODULES
+    return tuple(sorted(name for name in found if name not in other_modules and not name.startswith("_")))
 
 
 def install(*packages: str) -> None:
@@ -110,6 +113,8 @@ def installed(*packages: str) -> Iterator[None]:
 def _checked(packages: tuple[str, ...]) -> tuple[str, ...]:
     known = names()
     for package in packages:
+        if package in _PLAIN_MODULES:
+            raise ArgumentError(f"{package!r} has no face that is put in: see help(polytok.compat.{package})")
         if package not in known:
             suggestion = did_you_mean(str(package), known)
             raise ArgumentError(f"{package!r:.100} has no face{suggestion or '; faces: ' + ', '.join(known)}")
@@ -122,9 +127,6 @@ def _put_in(packages: tuple[str, ...], keep: Callable[[_Installed], None]) -> li
     """Puts in the faces that are not yet in, all or none, and marks them as wanted."""
     packages = _checked(packages)
     modules = [import_module(f"polytok.compat.{package}") for package in packages]
-    for package, module in zip(packages, modules, strict=True):
-        if not hasattr(module, _FACE):
-            raise ArgumentError(f"{package!r} has no face that is put in: see the documentation of {module.__name__}")
     new_entries: list[_Installed] = []
     try:
         for package, module in zip(packages, modules, strict=True):
