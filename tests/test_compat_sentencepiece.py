@@ -1,6 +1,7 @@
 """polytok.compat.sentencepiece: the test suite of sentencepiece 0.2.0, and the same calls to sentencepiece 0.2.3."""
 
 import io
+import itertools
 import os
 import pickle
 import random
@@ -14,6 +15,10 @@ import sentencepiece as original
 
 from peers.suites import PEERS, check_suite, needs_peers, run_suite
 from polytok.compat import sentencepiece as face
+from polytok.compat.sentencepiece.normalizing import NormalizingEngine
+from polytok.records import replace
+from polytok.reference.sentencepiece_normalize import normalize
+from polytok.spec import Kind
 from reference_specs import DATA
 
 MODELS = sorted((DATA / "vocab" / "sentencepiece").glob("*.model"))
@@ -110,6 +115,39 @@ def test_vocabularies_are_those_of_the_original(path: Path) -> None:
     for name in ("unk_id", "bos_id", "eos_id", "pad_id"):
         assert getattr(ours, name)() == getattr(theirs, name)()
     assert ours["no such piece"] == theirs["no such piece"] == ours.unk_id()
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_texts_are_normalized_as_by_the_original(path: Path) -> None:
+    ours, theirs = (package.SentencePieceProcessor(model_file=str(path)) for package in (face, original))
+    user_defined = [theirs.id_to_piece(id) for id in range(len(theirs)) if ours._model.kinds[id] == Kind.USER_DEFINED]
+    choices = [*"ab  \t\n\u3000\u2581é\u0301ﬁ\ufdfaｱﾞ😀\x00\u200b안\u1100\u1161", *user_defined[:5]]
+    generator = random.Random(7)
+    for _ in range(100):
+        text = "".join(generator.choices(choices, k=generator.choice([0, 1, 2, 3, 8, 30])))
+        for source in (text, text.encode()):
+            for with_offsets in (False, True):
+                expected = theirs.normalize(source, with_offsets=with_offsets)
+                assert ours.normalize(source, with_offsets=with_offsets) == expected
+    step = ours._model.normalizer
+    for flags in itertools.product((False, True), repeat=3):
+        names = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+        changed_step = replace(step, **dict(zip(names, flags, strict=True)))
+        engine = NormalizingEngine(changed_step, [piece.encode() for piece in user_defined])
+        for _ in range(10):
+            text = "".join(generator.choices(choices, k=8))
+            data = text.encode().replace(b"a", generator.choice([b"\xff", b"\xe3\x80", b"a"]))
+            expected = normalize(changed_step, data, [piece.encode() for piece in user_defined])
+            assert engine.aligned(data) == expected
+            assert engine.text(data) == expected.text
+
+
+@pytest.mark.skipif(not MODELS, reason="needs the vocabularies")
+def test_messages_of_long_texts_and_pieces_are_those_of_the_original() -> None:
+    for path in MODELS:
+        ours, theirs = (package.SentencePieceProcessor(model_file=str(path)) for package in (face, original))
+        for text in ("", "\ufdfa", "\ufdfa" * 99, "😀é \x00", "a\ufdfab " * 15000):
+            assert ours.encode(text, out_type="serialized_proto") == theirs.encode(text, out_type="serialized_proto")
 
 
 @pytest.mark.skipif(not MODELS, reason="needs the vocabularies")

@@ -13,7 +13,6 @@ from ...loading import load
 from ...records import replace
 from ...reference.sentencepiece_decode import decode as decode_by_rules
 from ...reference.sentencepiece_decode import decode_run
-from ...reference.sentencepiece_normalize import normalize
 from ...reference.stages import Aligned
 from ...reference.utf8 import decode_strict
 from ...reference.vocabulary import Vocabulary
@@ -22,7 +21,8 @@ from ...spec import Bpe, Kind, SentencePieceDecode, SentencePieceNormalize, Unig
 from ...tokenizer import Tokenizer
 from ...values import Text
 from .lines import line, out_of_range
-from .messages import Piece, PiecesOfText, field, varint
+from .messages import Piece, PiecesOfText, field, field_tables, varint
+from .normalizing import NormalizingEngine
 
 _CHARACTER = rb"(?:[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+)"
 _random = random.Random()
@@ -31,6 +31,29 @@ _random = random.Random()
 def seed_random(seed: int) -> None:
     """Starts the random numbers of sampling from a seed."""
     _random.seed(seed)
+
+
+def _text(piece: bytes) -> str | None:
+    try:
+        return piece.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+class _Heads(dict[int, bytes]):
+    """The first two fields of each piece's message, by id, which do not depend on the text."""
+
+    def __init__(self, pieces: Sequence[bytes]) -> None:
+        super().__init__()
+        self._pieces = pieces
+
+    def __missing__(self, id: int) -> bytes:
+        head = self[id] = _head(self._pieces[id], id)
+        return head
+
+
+def _head(piece: bytes, id: int) -> bytes:
+    return field(b"\x0a", piece) + b"\x10" + varint(id)
 
 
 class Model:
@@ -88,6 +111,11 @@ class Model:
         """Returns the id of unk, bos, eos or pad; -1 if the model has none."""
         return self.tokenizer.spec.names.get(role, -1)
 
+    @cached_property
+    def id_of_text(self) -> dict[str, int]:
+        """The ids of all pieces that are UTF-8, by their texts."""
+        return {text: id for piece, id in self.id_of_piece.items() if (text := _text(piece)) is not None}
+
     # Encoding
 
     def encode(self, text: bytes) -> PiecesOfText:
@@ -111,30 +139,32 @@ class Model:
     def serialized(self, text: bytes) -> bytes:
         """Returns the bytes of the message SentencePieceText of the best segmentation."""
         ids, _, _, starts, ends = (column.tolist() for column in self.tokenizer.spans(text))
-        if not self._irregular_ids.isdisjoint(ids):
-            return self.encode(text).serialize()
-        heads = self._heads
-        parts = [field(b"\x0a", text)]
-        for id, start, end in zip(ids, starts, ends, strict=True):
-            surface = text[start:end]
-            head = heads.get(id) or self._add_head(id)
-            body = b"%b\x1a%b%b\x20%b\x28%b" % (head, varint(len(surface)), surface, varint(start), varint(end))
-            parts.append(b"\x12%b%b" % (varint(len(body)), body))
-        return b"".join(parts)
+        heads: Iterable[bytes]
+        if self.unk_id in ids:  # the piece of unknown text depends on the text
+            heads = [_head(token.piece, token.id) for token in self.tokenizer.tokens(text)]
+        else:
+            heads = map(self._heads.__getitem__, ids)
+        surface_fields, start_fields, end_fields, _ = field_tables(len(text))
+        byte_ids = self._byte_ids
+        bodies = [
+            head
+            + (surface_fields[end - start] if end > start or id not in byte_ids else b"")
+            + text[start:end]
+            + start_fields[start]
+            + end_fields[end]
+            for id, head, start, end in zip(ids, heads, starts, ends, strict=True)
+        ]
+        piece_fields = field_tables(max(map(len, bodies), default=0))[3]
+        return field(b"\x0a", text) + b"".join([piece_fields[len(body)] + body for body in bodies])
 
     @cached_property
-    def _irregular_ids(self) -> frozenset[int]:
-        """The ids whose messages depend on the text: those of unknown text and of bytes."""
-        return frozenset(id for id, kind in enumerate(self.kinds) if kind in (Kind.UNKNOWN, Kind.BYTE))
+    def _byte_ids(self) -> frozenset[int]:
+        """The ids of bytes; only the last byte of a character has a text."""
+        return frozenset(id for id, kind in enumerate(self.kinds) if kind == Kind.BYTE)
 
     @cached_property
-    def _heads(self) -> dict[int, bytes]:
-        return {}
-
-    def _add_head(self, id: int) -> bytes:
-        """Returns the first two fields of a piece's message, which do not depend on the text."""
-        head = self._heads[id] = field(b"\x0a", self.pieces[id]) + b"\x10" + varint(id)
-        return head
+    def _heads(self) -> _Heads:
+        return _Heads(self.pieces)
 
     def offsets(self, text: Text, returns_bytes: bool) -> dict[str, Any]:
         """Returns the ids, pieces and spans of the best segmentation, in characters or in bytes."""
@@ -308,9 +338,14 @@ class Model:
     def _user_defined(self) -> list[bytes]:
         return [piece for piece, kind in zip(self.pieces, self.kinds, strict=True) if kind == Kind.USER_DEFINED]
 
+    @cached_property
+    def normalizing(self) -> NormalizingEngine:
+        """The engine of the normalizer."""
+        return NormalizingEngine(self.normalizer, self._user_defined)
+
     def normalize(self, text: bytes) -> Aligned:
         """Returns a normalized text with the offset of each byte in the text."""
-        return normalize(self.normalizer, text, self._user_defined)
+        return self.normalizing.aligned(text)
 
     def with_normalizer(self, flags: Mapping[str, Any]) -> Model:
         """Returns a model whose normalizer has other flags."""

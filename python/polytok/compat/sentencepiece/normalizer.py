@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,13 @@ from ... import _core
 from ...errors import ArgumentError, PolytokError
 from ...formats.sentencepiece_proto import parse, serialize
 from ...records import replace
-from ...reference.sentencepiece_normalize import normalize
 from ...spec import SentencePieceNormalize
 from ...training.sentencepiece.normalization import named_charsmap
 from .lines import is_old, line, value_error
 from .model import Model
 from .names import with_snake_case
-from .processor import _bytes, _utf8, normalized
+from .normalizing import NormalizingEngine
+from .processor import normalized
 
 _FLAGS = ("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces")
 
@@ -63,7 +64,11 @@ class SentencePieceNormalizer:
         the text."""
         if isinstance(input, list):
             return [self.Normalize(text, with_offsets) for text in input]
-        return normalized(normalize(self._step, _bytes(_utf8(input))), input, bool(with_offsets))
+        return normalized(self._engine, input, bool(with_offsets))
+
+    @cached_property
+    def _engine(self) -> NormalizingEngine:
+        return NormalizingEngine(self._step)
 
     def serialized_model_proto(self) -> bytes:
         """Returns the bytes of a model that has only this normalizer."""

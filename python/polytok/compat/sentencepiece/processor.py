@@ -11,6 +11,7 @@ from .lines import is_old, out_of_range, type_error, value_error
 from .messages import ImmutableNBestSentencePieceText, ImmutableSentencePieceText, PiecesOfText, serialize_nbest
 from .model import Model
 from .names import with_snake_case
+from .normalizing import NormalizingEngine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -431,6 +432,9 @@ class SentencePieceProcessor:
         return_bytes: Any = None,
     ) -> Any:
         """Decodes ids or pieces, or a list of lists of them."""
+        is_plain = return_type is out_type is num_threads is thread_pool is return_bytes is None
+        if is_plain and type(input) is list and input and type(input[0]) is int and self._decodes_plainly():
+            return self._loaded().decode(input)
         kind = self._resolved_type(return_type, out_type, str)
         if return_bytes is not None and kind != "offset_mapping":
             raise value_error("return_bytes is only supported when return_type='offset_mapping'")
@@ -451,6 +455,11 @@ class SentencePieceProcessor:
         is_batch = input.ndim > 1 if hasattr(input, "ndim") else len(input) > 0 and _is_row(input[0])
         rows = [self._decoded(model, row, kind, bool(return_bytes)) for row in (input if is_batch else [input])]
         return rows if is_batch else rows[0]
+
+    def _decodes_plainly(self) -> bool:
+        """Reports whether a list of ids is decoded without looking at options: for short lists, this is most of the
+        time."""
+        return self._model is not None and type(self._num_threads) is int and not is_old()
 
     def _decoded(self, model: Model, row: Any, kind: Any, returns_bytes: bool) -> Any:
         is_pieces = len(row) > 0 and not hasattr(row, "dtype") and isinstance(row[0], (str, bytes))
@@ -475,7 +484,7 @@ class SentencePieceProcessor:
         the text."""
         if isinstance(input, list):
             return [self.Normalize(text, with_offsets) for text in input]
-        return normalized(self._loaded().normalize(_bytes(_utf8(input))), input, bool(with_offsets))
+        return normalized(self._loaded().normalizing, input, bool(with_offsets))
 
     def OverrideNormalizerSpec(self, **kwargs: Any) -> None:
         """Changes flags of the normalizer; only 0.2.1 has this method."""
@@ -516,6 +525,8 @@ class SentencePieceProcessor:
 
     def PieceToId(self, piece: Any) -> Any:
         """Returns the id of a piece, or of each piece of a list; the id of the unknown piece for other texts."""
+        if type(piece) is str and self._model is not None and (id := self._model.id_of_text.get(piece)) is not None:
+            return id
         if isinstance(piece, (str, bytes)):
             model = self._loaded()
             return model.id_of_piece.get(_bytes(piece), model.unk_id)
@@ -525,6 +536,11 @@ class SentencePieceProcessor:
 
     def IdToPiece(self, id: Any) -> Any:
         """Returns the piece of an id, or of each id of a list."""
+        if type(id) is int and id >= 0 and self._model is not None:
+            try:
+                return self._model.texts[id]
+            except IndexError:
+                raise out_of_range() from None
         return self._of_ids(id, lambda model: model.texts)
 
     def GetScore(self, id: Any) -> Any:
@@ -731,16 +747,17 @@ def is_true(value: Any) -> bool:
     raise RuntimeError(f'INVALID_ARGUMENT: cannot parse "{value}" as bool.')
 
 
-def normalized(result: Any, input: str | bytes, with_offsets: bool) -> Any:
+def normalized(engine: NormalizingEngine, input: Any, with_offsets: bool) -> Any:
     """Returns a normalized text in the type of the input, with the offset of each character (of bytes: of each
     byte)."""
-    if isinstance(input, bytes):
-        origin = list(result.origin) if result.text or result.origin != [len(input)] else []
-        return (result.text, origin) if with_offsets else result.text
-    text = result.text.decode("utf-8", errors="replace")
+    source = _bytes(_utf8(input))
     if not with_offsets:
-        return text
-    source = input.encode("utf-8")
+        plain = engine.text(source)
+        return plain if isinstance(input, bytes) else plain.decode("utf-8", errors="replace")
+    result = engine.aligned(source)
+    if isinstance(input, bytes):
+        return result.text, list(result.origin) if result.text or result.origin != [len(input)] else []
+    text = result.text.decode("utf-8", errors="replace")
     if not text and result.origin == [len(source)]:  # nothing but spaces, where SentencePiece returns no offsets
         return text, [0]
     places = _character_places(source)
