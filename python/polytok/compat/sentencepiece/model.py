@@ -266,8 +266,11 @@ class Model:
         ids = [id for _, id in known if id is not None]
         if len(ids) == len(known):
             return self.decode(ids)
-        vocabulary = Vocabulary(self.tokenizer.spec.vocab)
-        return decode_by_rules(vocabulary, self._decode_rules, known).decode("utf-8", errors="replace")
+        return decode_by_rules(self._vocabulary, self._decode_rules, known).decode("utf-8", errors="replace")
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.tokenizer.spec.vocab)
 
     def decode_spans(self, pieces: Iterable[tuple[bytes, int | None]]) -> PiecesOfText:
         """Returns the text of pieces with the span of each piece in it."""
