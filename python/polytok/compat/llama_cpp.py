@@ -7,8 +7,8 @@ those of the model.
 >>> from polytok.compat import llama_cpp
 >>> tokenizer = llama_cpp.LlamaTokenizer(polytok.load("default"))
 >>> tokenizer.tokenize(b"Hello, world")
-[16757, 44, 1252]
->>> tokenizer.detokenize([16757, 44])
+[13335, 44, 10694]
+>>> tokenizer.detokenize([13335, 44])
 b'Hello,'
 """
 

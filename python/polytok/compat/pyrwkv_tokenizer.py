@@ -38,8 +38,10 @@ class WorldTokenizer:
 
     def encode(self, word: str) -> list[int]:
         """Returns the ids of a text."""
+        if word.__class__ is str and word.isascii():
+            return self._encode(word)
         _check_text("word", word)
-        return self._encode(word if word.isascii() else word.encode("utf-8"))
+        return self._encode(word.encode("utf-8"))
 
     def encode_batch(self, word_list: Sequence[str]) -> list[list[int]]:
         """Returns the ids of many texts, which are encoded in several threads."""
@@ -54,7 +56,8 @@ class WorldTokenizer:
         Raises UnicodeDecodeError for bytes that are not UTF-8 and IndexError for an unknown id, where the original
         stops by a panic.
         """
-        _check_sequence("vec", vec)
+        if vec.__class__ is not list:
+            _check_sequence("vec", vec)
         vec = list(vec) if isinstance(vec, bytes) else vec
         try:
             if 0 not in vec:
