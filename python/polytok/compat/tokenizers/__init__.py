@@ -1,6 +1,6 @@
 """The package tokenizers 0.23 over polytok: docs/from-tokenizers.md."""
 
-from . import decoders, models, normalizers, pre_tokenizers, processors
+from . import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from .added_token import AddedToken
 from .encoding import Encoding
 from .regex import Regex
@@ -20,4 +20,5 @@ __all__ = [
     "normalizers",
     "pre_tokenizers",
     "processors",
+    "trainers",
 ]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...loading import load
+from ...spec import NormalizeStep, SplitStep
 from ...tokenizer import Tokenizer
 
 _KEPT = 64  # the tokenizers of this many components stay compiled
@@ -57,6 +58,15 @@ def tokenize(state: bytes, text: str) -> list[tuple[int, str, tuple[int, int]]]:
         at.append(at[-1] + len(character.encode()))
     spans = [(at[start], at[end]) for start, end in encoding.offsets]
     return list(zip(encoding.ids, encoding.tokens, spans, strict=True))
+
+
+def steps(
+    normalizer: dict[str, Any] | None, pre_tokenizer: dict[str, Any] | None
+) -> tuple[tuple[NormalizeStep, ...], tuple[SplitStep, ...]]:
+    """Returns the steps of a Spec for the JSON of a normalizer and of a pre-tokenizer."""
+    model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}  # without bytes as entries, no step becomes part of it
+    spec = _load({"model": model, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}).spec
+    return spec.normalize, spec.split
 
 
 @lru_cache(_KEPT)

@@ -45,6 +45,11 @@ class Model(Component):
         super().change(name, value)
         self._tokens = None
 
+    def replace(self, fields: dict[str, Any]) -> None:
+        """Replaces all fields, after training."""
+        self.fields, self._tokens = fields, None
+        self.changed()
+
     def copy(self) -> Model:
         copy: Model = Model.__new__(type(self))
         copy._fields = None if self._fields is None else dict(self._fields)

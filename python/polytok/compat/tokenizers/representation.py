@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 _TAGS = ("String", "Regex", "SpecialToken", "Sequence")
-_BARE_TEXTS = ("behavior", "prepend_scheme", "direction", "strategy")
+_BARE_TEXTS = ("behavior", "prepend_scheme", "direction", "strategy", "progress_format")
 
 
 def represent(value: Any, most: int | None = None, name: str = "") -> str:

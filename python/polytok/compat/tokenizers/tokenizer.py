@@ -26,6 +26,8 @@ from .pre_tokenizers import PreTokenizer
 from .processing import process
 from .processors import PostProcessor
 from .representation import represent
+from .trainers import Trainer, default_trainer, trainer_of
+from .training import count_words, texts_of, texts_of_files
 from .vocabulary import AddedTokens
 
 _TEXT_ERROR = "TextInputSequence must be str"
@@ -532,6 +534,30 @@ class Tokenizer:
         if count:
             self._added, self._compiled = added, None
         return count
+
+    # Training
+
+    def train(self, files: list[str], trainer: Trainer | None = None) -> None:
+        """Trains the model from the lines of files."""
+        self._train(texts_of_files(files), trainer)
+
+    def train_from_iterator(
+        self, iterator: Iterable[Any], trainer: Trainer | None = None, length: int | None = None
+    ) -> None:
+        """Trains the model from texts; ``length`` is for a progress bar, which is not shown."""
+        optional_unsigned(length)
+        self._train(texts_of(iterator), trainer)
+
+    def _train(self, texts: Iterable[str], trainer: Trainer | None) -> None:
+        model = self.model
+        used = default_trainer(model) if trainer is None else trainer_of(trainer)
+        parts = [self._part(family) for family in ("normalizer", "pre_tokenizer")]
+        words = count_words(texts, *[None if part is None else part.json() for part in parts])
+        if used.model != type(model).__name__:
+            raise _error(f"{type(used).__name__} can only train a {used.model}")
+        model.replace(used.learn(model, words))
+        self._compiled = None
+        self.add_special_tokens(used.special_tokens)
 
     # Object protocol
 

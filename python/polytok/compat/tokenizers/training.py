@@ -1,0 +1,96 @@
+"""Trains the models of tokenizers 0.23 with polytok: reads texts, counts words, and learns the entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from ...spec import Bpe, ReplaceInvalid
+from ...training import Counts, TrainingReport, specs
+from . import alone
+
+_BATCH_TEXTS = 1 << 12
+
+
+def texts_of_files(files: object) -> Iterator[str]:
+    """Yields the lines of files, with their ends; raises a plain Exception for a file that cannot be read."""
+    for path in _paths(files):
+        try:
+            with open(path, encoding="utf-8", newline="\n") as file:
+                yield from file
+        except UnicodeDecodeError:
+            raise Exception("stream did not contain valid UTF-8") from None
+        except OSError as error:
+            raise Exception(f"{error.strerror} (os error {error.errno})") from None
+
+
+def _paths(files: Any) -> Sequence[str]:
+    if isinstance(files, str):
+        raise TypeError("Can't extract `str` to `Vec`")
+    if not hasattr(files, "__len__") or not hasattr(files, "__getitem__"):
+        raise TypeError(f"'{type(files).__name__}' object is not an instance of 'Sequence'")
+    return [_text(path) for path in files]
+
+
+def texts_of(items: Iterable[Any]) -> Iterator[str]:
+    """Yields the texts of an iterable of texts, and of iterables of texts."""
+    for item in items:
+        if isinstance(item, str):
+            yield item
+        else:
+            yield from map(_text, item)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'str'")
+    return value
+
+
+def count_words(
+    texts: Iterable[str], normalizer: dict[str, Any] | None, pre_tokenizer: dict[str, Any] | None
+) -> list[tuple[bytes, int]]:
+    """Returns the pieces of texts that a normalizer and a pre-tokenizer make, the most frequent first."""
+    normalize, split = alone.steps(normalizer, pre_tokenizer)
+    counts = Counts(normalize=normalize, split=split)
+    remaining = iter(texts)
+    while batch := [text.encode() for text in islice(remaining, _BATCH_TEXTS)]:
+        counts.push(batch)
+    return counts.words("most_frequent").to_list()
+
+
+def learn_bpe(
+    words: list[tuple[bytes, int]], options: Mapping[str, Any]
+) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """Returns the ids of the entries and the merges. ``options`` are the options of BpeTrainer."""
+    counts = Counts(normalize=(ReplaceInvalid(),))
+    counts.add(words)
+    (spec,) = specs(
+        counts,
+        "bpe",
+        trainer="huggingface",
+        byte_level=False,
+        pattern=None,
+        vocab_size=max(options["vocab_size"], 1),
+        min_frequency=options["min_frequency"],
+        special_tokens=[token.content for token in options["special_tokens"]],
+        limit_alphabet=options["limit_alphabet"],
+        initial_alphabet=options["initial_alphabet"],
+        continuing_subword_prefix=options["continuing_subword_prefix"] or "",
+        end_of_word_suffix=options["end_of_word_suffix"] or "",
+        max_token_length=options["max_token_length"],
+        report=TrainingReport(),  # the original says nothing about a vocabulary that is smaller
+    )
+    assert isinstance(spec.model, Bpe) and spec.model.merges is not None
+    pieces = [piece.decode() for piece in spec.vocab.pieces()]
+    merges = [(pieces[left], pieces[right]) for left, right, _ in spec.model.merges.tolist()]
+    return {piece: id for id, piece in enumerate(pieces)}, merges
+
+
+def learn_words(words: list[tuple[bytes, int]], options: Mapping[str, Any]) -> dict[str, int]:
+    """Returns the ids of special tokens and of the most frequent words. ``options`` are those of WordLevelTrainer."""
+    texts = [token.content for token in options["special_tokens"]]
+    texts += [word.decode() for word, count in words if count >= options["min_frequency"]]
+    ids = {text: id for id, text in enumerate(texts[: options["vocab_size"]])}
+    return dict(sorted(ids.items(), key=lambda item: item[1]))
