@@ -3,6 +3,13 @@
 from . import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from .added_token import AddedToken
 from .encoding import Encoding
+from .implementations import (
+    BertWordPieceTokenizer,
+    ByteLevelBPETokenizer,
+    CharBPETokenizer,
+    SentencePieceBPETokenizer,
+    SentencePieceUnigramTokenizer,
+)
 from .regex import Regex
 from .token import Token
 from .tokenizer import Tokenizer
@@ -11,8 +18,13 @@ __version__ = "0.23.3"
 
 __all__ = [
     "AddedToken",
+    "BertWordPieceTokenizer",
+    "ByteLevelBPETokenizer",
+    "CharBPETokenizer",
     "Encoding",
     "Regex",
+    "SentencePieceBPETokenizer",
+    "SentencePieceUnigramTokenizer",
     "Token",
     "Tokenizer",
     "decoders",

@@ -124,3 +124,14 @@ class Sequence(Normalizer):
 
     def __len__(self) -> int:
         return len(self.fields["normalizers"])
+
+
+NORMALIZERS = {"nfc": NFC, "nfd": NFD, "nfkc": NFKC, "nfkd": NFKD}
+
+
+def unicode_normalizer_from_str(normalizer: str) -> Normalizer:
+    """Returns the Unicode normalizer of a name."""
+    if normalizer not in NORMALIZERS:
+        raise ValueError(f"{normalizer} is not a known unicode normalizer. Available are {NORMALIZERS.keys()}")
+    made: Normalizer = NORMALIZERS[normalizer]()
+    return made
