@@ -22,7 +22,7 @@ from .finding import FaceFinder
 __all__ = ["install", "installed", "names", "uninstall"]
 
 _OWN_MODULES = frozenset({"__main__", "face", "finding", "grammar", "installing"})
-_PLAIN_MODULES = frozenset({"llama_cpp", "tokenizers", "vllm"})
+_PLAIN_MODULES = frozenset({"llama_cpp", "vllm"})
 """The modules that are passed to a package, or used by their own name, and take no package's place."""
 _FACE = "__polytok_face__"
 

@@ -43,6 +43,32 @@ def pre_tokenize(state: bytes, text: str) -> list[tuple[str, tuple[int, int]]]:
     return [(tokenizer.decode(word_ids), spans[word]) for word, word_ids in ids.items()]
 
 
+def pieces(
+    normalizer: dict[str, Any] | None,
+    pre_tokenizer: dict[str, Any] | None,
+    added_tokens: Sequence[dict[str, Any]],
+    plain: frozenset[str] | None,
+    text: str,
+) -> list[str]:
+    """Returns the pieces of a text that a model encodes, and the added tokens between them.
+
+    ``plain`` has the added tokens to recognize; None for all of them.
+    """
+    parts = {"normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "added_tokens": added_tokens}
+    tokenizer = _tokenizer_of_pieces(json.dumps(parts))
+    encoding = tokenizer.encoding(text, special="all" if plain is None else plain)
+    is_normalized = {token.id: normalizer is not None and token.normalized for token in tokenizer.spec.special}
+    rows: dict[int, list[int]] = {}
+    found: dict[int, str] = {}
+    for id, word, (start, end) in zip(encoding.ids, encoding.word_ids, encoding.offsets, strict=True):
+        if word is not None:
+            rows.setdefault(word, []).append(id)
+            if id in is_normalized:
+                piece = text[start:end]
+                found[word] = normalize(json.dumps(normalizer).encode(), piece) if is_normalized[id] else piece
+    return [found[word] if word in found else tokenizer.decode(ids) for word, ids in rows.items()]
+
+
 def decode(state: bytes, tokens: Sequence[str]) -> str:
     """Returns the text of tokens; ``state`` is the JSON of a decoder."""
     vocab = {token: id for id, token in enumerate(dict.fromkeys(tokens))}
@@ -67,6 +93,11 @@ def steps(
     model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}  # without bytes as entries, no step becomes part of it
     spec = _load({"model": model, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}).spec
     return spec.normalize, spec.split
+
+
+@lru_cache(_KEPT)
+def _tokenizer_of_pieces(parts: str) -> Tokenizer:
+    return _load({"model": _BYTES, "decoder": _JOIN_BYTES, **json.loads(parts)})
 
 
 @lru_cache(_KEPT)

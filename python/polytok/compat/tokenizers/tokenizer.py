@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ...columns import buffer
 from ...encoding import Encoding as PolytokEncoding
 from ...encoding import tokens_to_keep
 from ...errors import PolytokError
@@ -18,8 +19,9 @@ from ...tokenizer import Tokenizer as Engine
 from . import decoders
 from .added_token import AddedToken, added_token
 from .arguments import boolean, id_list, id_number, optional_unsigned, text, unsigned, warn_unknown
+from .changed_ids import ChangedIds, changed_ids
 from .component import CHANGES, Component, component_of, component_of_json
-from .encoding import Encoding, encoding_of, encoding_of_columns, is_left
+from .encoding import Columns, Encoding, encoding_of, encoding_of_columns, is_left
 from .models import BPE, Model, model_of_file
 from .normalizers import Normalizer
 from .pre_tokenizers import PreTokenizer
@@ -47,11 +49,14 @@ _PADDING_KEYWORDS = ("direction", "pad_to_multiple_of", "pad_id", "pad_type_id",
 class _Compiled:
     """What encoding needs, made of one state of a `Tokenizer`."""
 
-    __slots__ = ("changes", "encoding", "engine", "options", "template_lengths")
+    __slots__ = ("changed_ids", "changes", "encoding", "engine", "options", "template_lengths")
 
-    def __init__(self, engine: Engine, plain: frozenset[str] | None, changes: int) -> None:
+    def __init__(
+        self, engine: Engine, plain: frozenset[str] | None, changes: int, changed_ids: ChangedIds | None = None
+    ) -> None:
         """``plain`` has the added tokens to recognize; None for all of them."""
         self.engine = engine
+        self.changed_ids = changed_ids
         self.encoding = engine.encoding
         self.changes = changes
         special: Any = "all" if plain is None else plain
@@ -151,7 +156,11 @@ class Tokenizer:
             length = strategy["Fixed"] if isinstance(strategy, dict) else None
             fields = {name: padding.get(name) for name in ("pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token")}
             self._set_padding({"length": length, **fields, "direction": padding["direction"].lower()})
-        self._compiled = _Compiled(engine, None, CHANGES[0])
+        size = len(spec.vocab)
+        if any(token.id >= size for token in spec.special) and max(buffer(spec.vocab, "ids"), default=0) >= size:
+            self._compile()  # the ids have gaps, so that an added token can have the id of an entry
+        else:
+            self._compiled = _Compiled(engine, None, CHANGES[0])
 
     def _model_json(self) -> dict[str, Any]:
         model: dict[str, Any] = json.loads(self._data or b"{}")["model"]
@@ -205,16 +214,20 @@ class Tokenizer:
         """Compiles the components as they are now."""
         changes = CHANGES[0]
         try:
-            # A token that was ever special is skipped when decoding, even if it was added again as not special.
-            added = [{**token, "special": token["content"] in self._added.special} for token in self._added.json()]
-            engine = load(json.dumps({**self._json(), "added_tokens": added}).encode(), format="huggingface")
+            document = {**self._json(), "added_tokens": self._added.engine_json()}
+            engine = load(json.dumps(document).encode(), format="huggingface")
+            ids = None
+            if (changed := changed_ids(engine.spec, self._added, self.model.tokens()[0])) is not None:
+                spec, ids = changed
+                engine = Engine(spec)
         except ValueError as error:
             raise _error(error) from None
-        plain = None
-        if self._encode_special_tokens:
-            plain = frozenset(self._added.ids.keys() - self._added.special)
-        self._compiled = compiled = _Compiled(engine, plain, changes)
+        self._compiled = compiled = _Compiled(engine, self._plain_texts(), changes, ids)
         return compiled
+
+    def _plain_texts(self) -> frozenset[str] | None:
+        """Returns the texts of the added tokens to recognize; None for all of them."""
+        return self._added.plain_texts() if self._encode_special_tokens else None
 
     def _current(self) -> _Compiled:
         compiled = self._compiled
@@ -286,8 +299,8 @@ class Tokenizer:
         if boolean(value) != self._encode_special_tokens:
             self._encode_special_tokens = value
             if self._compiled is not None:
-                plain = frozenset(self._added.ids.keys() - self._added.special) if value else None
-                self._compiled = _Compiled(self._compiled.engine, plain, self._compiled.changes)
+                compiled = self._compiled
+                self._compiled = _Compiled(compiled.engine, self._plain_texts(), compiled.changes, compiled.changed_ids)
 
     # Truncation and padding, which stay set
 
@@ -380,10 +393,26 @@ class Tokenizer:
         check(sequence)
         if pair is not None:
             check(pair)
-        encoding = self._encode(self._current(), sequence, pair, is_pretokenized, boolean(add_special_tokens))
+        compiled = self._current()
+        encoding = self._encode(compiled, sequence, pair, is_pretokenized, boolean(add_special_tokens))
+        if compiled.changed_ids is not None:
+            return self._restored([encoding], compiled.changed_ids)[0]
         if (pad := self._pad) is not None:
             encoding = encoding.padded(pad.target([encoding]), pad)
         return encoding_of(encoding)
+
+    def _restored(self, encodings: list[PolytokEncoding], ids: ChangedIds) -> list[Encoding]:
+        """Returns encodings with their ids changed, and padded."""
+        rows = [ids.restore(Columns(encoding)) for encoding in encodings]
+        self._pad_columns(rows)
+        return [encoding_of_columns(columns) for columns in rows]
+
+    def _pad_columns(self, rows: list[Columns]) -> None:
+        if (pad := self._pad) is not None and (fields := self._padding) is not None:
+            length = pad.target([columns.ids for columns in rows])
+            token = (fields["pad_id"], fields["pad_type_id"], fields["pad_token"])
+            for columns in rows:
+                columns.pad(length, token, fields["direction"] == "left")
 
     def _encode(
         self, compiled: _Compiled, sequence: Any, pair: Any, is_pretokenized: bool, add_special_tokens: bool
@@ -418,6 +447,8 @@ class Tokenizer:
             self._encode(compiled, text, pair, is_pretokenized, add_special_tokens)
             for text, pair in [split(item) for item in input]
         ]
+        if compiled.changed_ids is not None:
+            return self._restored(encodings, compiled.changed_ids)
         if (pad := self._pad) is not None:
             length = pad.target(encodings)
             encodings = [encoding.padded(length, pad) for encoding in encodings]
@@ -444,10 +475,7 @@ class Tokenizer:
                     for part, length in zip(texts, lengths, strict=True)
                 ]
         columns = process(self._part("post_processor"), texts, boolean(add_special_tokens))
-        if (pad := self._pad) is not None and self._padding is not None:
-            fields = self._padding
-            token = (fields["pad_id"], fields["pad_type_id"], fields["pad_token"])
-            columns.pad(pad.target([columns.ids]), token, fields["direction"] == "left")
+        self._pad_columns([columns])
         return encoding_of_columns(columns)
 
     async def async_encode(
@@ -472,7 +500,11 @@ class Tokenizer:
     # Decoding
 
     def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
-        engine = self._current().engine
+        compiled = self._current()
+        engine = compiled.engine
+        if compiled.changed_ids is not None:
+            known_ids = compiled.changed_ids.of_engine(id_list(ids), boolean(skip_special_tokens))
+            return engine.decode(known_ids, skip_special=skip_special_tokens)
         try:
             return engine.decode(ids, skip_special=boolean(skip_special_tokens))
         except (TypeError, PolytokError):
@@ -480,6 +512,8 @@ class Tokenizer:
 
     def decode_batch(self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = True) -> list[str]:
         rows = [id_list(ids) for ids in sequences]
+        if self._current().changed_ids is not None:
+            return [self.decode(ids, skip_special_tokens) for ids in rows]
         return self._current().engine.decode_batch(rows, skip_special=boolean(skip_special_tokens))
 
     async def async_decode_batch(
@@ -552,7 +586,9 @@ class Tokenizer:
         model = self.model
         used = default_trainer(model) if trainer is None else trainer_of(trainer)
         parts = [self._part(family) for family in ("normalizer", "pre_tokenizer")]
-        words = count_words(texts, *[None if part is None else part.json() for part in parts])
+        normalizer, pre_tokenizer = (None if part is None else part.json() for part in parts)
+        words = count_words(texts, normalizer, pre_tokenizer, self._added.engine_json(), self._plain_texts())
+        used.words = words
         if used.model != type(model).__name__:
             raise _error(f"{type(used).__name__} can only train a {used.model}")
         model.replace(used.learn(model, words))

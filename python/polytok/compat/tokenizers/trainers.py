@@ -72,12 +72,15 @@ class Trainer:
     order: ClassVar[tuple[str, ...]] = ()
     """The names of the fields of its JSON, in order."""
     values: dict[str, Any]
+    words: list[tuple[bytes, int]]
+    """The words of the last training, with their counts."""
     special_tokens: Any
 
     def __init__(self, **options: Any) -> None:
         if not self.model:
             raise TypeError("No constructor defined for Trainer")
         self.values = {name: option.check(option.default) for name, option in self._options().items()}
+        self.words = []
         for name, value in options.items():
             if name not in self.values:
                 print(f"Ignored unknown kwargs option {name}")
@@ -100,7 +103,7 @@ class Trainer:
         ]
         if "progress_format" in self.values:
             fields["progress_format"] = _PROGRESS_FORMATS[self.values["progress_format"]]
-        return {"type": type(self).__name__, **fields, "words": {}}
+        return {"type": type(self).__name__, **fields, "words": {word.decode(): count for word, count in self.words}}
 
     def __getstate__(self) -> bytes:
         state = {type(self).__name__: _without_types(self.json())}
@@ -109,6 +112,7 @@ class Trainer:
     def __setstate__(self, state: bytes) -> None:
         fields = json.loads(state)[type(self).__name__]
         fields = fields.get("bpe_trainer", fields)
+        self.words = [(word.encode(), count) for word, count in fields.get("words", {}).items()]
         self.values = {name: option.check(option.default) for name, option in self._options().items()}
         names = {written: name for name, written in _PROGRESS_FORMATS.items()}
         for name, value in fields.items():
@@ -142,6 +146,10 @@ class BpeTrainer(Trainer):
     special_tokens, limit_alphabet = Option(_tokens, []), Option(optional_unsigned, None)
     initial_alphabet, max_token_length = Option(_characters, []), Option(optional_unsigned, None)
     continuing_subword_prefix, end_of_word_suffix = Option(_optional_text, None), Option(_optional_text, None)
+
+    def get_word_count(self) -> int:
+        """Returns how many different words the last training had."""
+        return len(self.words)
 
     def learn(self, model: Any, words: list[tuple[bytes, int]]) -> dict[str, Any]:
         vocab, merges = learn_bpe(words, self.values)

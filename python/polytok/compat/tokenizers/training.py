@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -49,15 +51,37 @@ def _text(value: object) -> str:
 
 
 def count_words(
-    texts: Iterable[str], normalizer: dict[str, Any] | None, pre_tokenizer: dict[str, Any] | None
+    texts: Iterable[str],
+    normalizer: dict[str, Any] | None,
+    pre_tokenizer: dict[str, Any] | None,
+    added_tokens: Sequence[dict[str, Any]],
+    plain: frozenset[str] | None,
 ) -> list[tuple[bytes, int]]:
-    """Returns the pieces of texts that a normalizer and a pre-tokenizer make, the most frequent first."""
+    """Returns the pieces of texts that a normalizer and a pre-tokenizer make, the most frequent first.
+
+    An added token is a piece too. ``plain`` has the added tokens to recognize; None for all of them.
+    """
     normalize, split = alone.steps(normalizer, pre_tokenizer)
     counts = Counts(normalize=normalize, split=split)
+    can_occur = _occurrence_of(added_tokens, normalizer)
+    cut: Counter[str] = Counter()
     remaining = iter(texts)
-    while batch := [text.encode() for text in islice(remaining, _BATCH_TEXTS)]:
-        counts.push(batch)
+    while batch := list(islice(remaining, _BATCH_TEXTS)):
+        counts.push([text.encode() for text in batch if not can_occur(text)])
+        for text in filter(can_occur, batch):
+            cut.update(alone.pieces(normalizer, pre_tokenizer, added_tokens, plain, text))
+    counts.add((piece.encode(), count) for piece, count in cut.items())
     return counts.words("most_frequent").to_list()
+
+
+def _occurrence_of(tokens: Sequence[dict[str, Any]], normalizer: dict[str, Any] | None) -> Callable[[str], bool]:
+    """Returns a function that reports whether an added token can occur in a text."""
+    if not tokens:
+        return lambda text: False
+    if normalizer is not None and any(token["normalized"] for token in tokens):
+        return lambda text: True
+    pattern = re.compile("|".join(re.escape(token["content"]) for token in tokens))
+    return lambda text: pattern.search(text) is not None
 
 
 def learn_bpe(

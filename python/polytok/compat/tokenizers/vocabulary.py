@@ -9,7 +9,10 @@ from .added_token import AddedToken
 
 
 class AddedTokens:
-    """The added tokens by id. ``special`` has the texts that were ever added as special."""
+    """The added tokens by id, and the ids of all texts that were ever added: a later token can have taken the id.
+
+    ``special`` has the texts that were ever added as special.
+    """
 
     __slots__ = ("by_id", "ids", "special")
 
@@ -28,18 +31,29 @@ class AddedTokens:
     def add(self, tokens: Iterable[AddedToken], model_id: Callable[[str], int | None], model_size: int) -> int:
         """Adds tokens, and returns how many were new or different."""
         count = 0
+        next_id = max(model_size, *(known + 1 for known in self.by_id), 0)
         for token in tokens:
             old_id = self.ids.get(token.content)
             if not token.content or (old_id is not None and self.by_id[old_id] == token):
                 continue
             id = model_id(token.content) if old_id is None else old_id
-            self.set(max(model_size, *(known + 1 for known in self.by_id), 0) if id is None else id, token)
+            if id is None:
+                id, next_id = next_id, next_id + 1
+            self.set(id, token)
             count += 1
         return count
+
+    def plain_texts(self) -> frozenset[str]:
+        """Returns the texts of the tokens that are not special."""
+        return frozenset(token.content for token in self.by_id.values()) - self.special
 
     def json(self) -> list[dict[str, Any]]:
         """Returns the member ``added_tokens`` of tokenizer.json."""
         return [{"id": id, **self.by_id[id].__getstate__()} for id in sorted(self.by_id)]
+
+    def engine_json(self) -> list[dict[str, Any]]:
+        """Returns the JSON for the engine: a token that was ever special is so still, as in the original."""
+        return [{**token, "special": token["content"] in self.special} for token in self.json()]
 
     def copy(self) -> AddedTokens:
         """Returns an independent copy."""
