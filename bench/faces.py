@@ -8,7 +8,6 @@ ratios. A call that is short is repeated within a turn. The text is English pros
 from __future__ import annotations
 
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -24,8 +23,11 @@ from .cutting import corpus_text
 SIZES = {"20 bytes": 20, "4 KB": 4 << 10, "1 MB": 1 << 20}
 BATCH = 1000
 TURNS = 15
-LEAST_SECONDS = 0.002
-"""A turn repeats its call until it takes about this time, so that the clock is exact enough."""
+SHORT_TURNS = 61
+"""The number of turns of a call that is repeated within a turn."""
+LEAST_SECONDS = 0.0005
+"""A turn repeats its call until it takes about this time, so that the clock is exact enough. The turns are shorter than
+the scheduler's time slices, so that on a busy machine most turns are not interrupted."""
 
 
 class Cell(NamedTuple):
@@ -44,11 +46,11 @@ class Measurement(NamedTuple):
     ratio: float
 
 
-def measure(cell: Cell, turns: int = TURNS) -> Measurement:
+def measure(cell: Cell) -> Measurement:
     """Measures a cell; the first turn does not count."""
     repeats = [_repeats(call) for call in (cell.original, cell.face)]
     pairs = []
-    for _ in range(turns + 1):
+    for _ in range((SHORT_TURNS if min(repeats) > 1 else TURNS) + 1):
         pairs.append([_seconds(call, n) for call, n in zip((cell.original, cell.face), repeats, strict=True)])
     originals, faces = zip(*pairs[1:], strict=True)
     ratio = statistics.median(a / b for a, b in zip(originals, faces, strict=True))
@@ -67,39 +69,79 @@ def _repeats(call: Callable[[], object]) -> int:
     return max(1, round(LEAST_SECONDS / max(_seconds(call, 3), 1e-7)))
 
 
+# tiktoken's encodings by the rank file of each. GPT-2's has the entries of r50k_base, in files of another form.
+ENCODING_FILES = {
+    **{name: name for name in ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")},
+    "p50k_edit": "p50k_base",
+    "o200k_harmony": "o200k_base",
+}
+
+
 def tiktoken_cells() -> Iterator[Cell]:
-    """Yields the cells of tiktoken, for cl100k_base."""
+    """Yields the cells of tiktoken: those of short texts for every encoding, and all for cl100k_base."""
     import tiktoken
     import tiktoken.load
 
     from polytok.compat import tiktoken as face
     from polytok.compat.tiktoken import load
 
-    path = str(DATA / "vocab/tiktoken/cl100k_base.tiktoken")
-    with tempfile.TemporaryDirectory() as folder:
-        address = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
-        shutil.copyfile(path, Path(folder) / sha1(address.encode()).hexdigest())
-        os.environ["TIKTOKEN_CACHE_DIR"] = folder
-        a, b = tiktoken.get_encoding("cl100k_base"), face.get_encoding("cl100k_base")
-        del os.environ["TIKTOKEN_CACHE_DIR"]
-    for size_name, size in SIZES.items():
-        yield from _tiktoken_text_cells(a, b, size_name, corpus_text(size))
+    for name in ENCODING_FILES:
+        text = corpus_text(SIZES["20 bytes"])
+        yield from _tiktoken_text_cells(*_encodings(name), f"{name}, 20 bytes", text)
+    a, b = _encodings("cl100k_base")
+    for size_name in ("4 KB", "1 MB"):
+        yield from _tiktoken_text_cells(a, b, size_name, corpus_text(SIZES[size_name]))
     prose = corpus_text(BATCH * 1000)
     texts = [prose[start : start + 1000] for start in range(0, len(prose), 1000)]
     rows = a.encode_ordinary_batch(texts)
     yield Cell(f"{len(texts)} × 1 KB, encode_batch", lambda: a.encode_batch(texts), lambda: b.encode_batch(texts))
     yield Cell(f"{len(texts)} × 1 KB, decode_batch", lambda: a.decode_batch(rows), lambda: b.decode_batch(rows))
     token = rows[0][0]
+    piece = a.decode_single_token_bytes(token)
     yield Cell(
         "one token, decode_single_token_bytes",
         lambda: a.decode_single_token_bytes(token),
         lambda: b.decode_single_token_bytes(token),
     )
     yield Cell(
+        "one token, encode_single_token", lambda: a.encode_single_token(piece), lambda: b.encode_single_token(piece)
+    )
+    yield Cell(
+        "get_encoding, again", lambda: tiktoken.get_encoding("cl100k_base"), lambda: face.get_encoding("cl100k_base")
+    )
+    path = str(_rank_file("cl100k_base"))
+    yield Cell(
         "load, Encoding of a rank file",
         lambda: _encoding(tiktoken.Encoding, tiktoken.load.load_tiktoken_bpe(path), a),
         lambda: _encoding(face.Encoding, load.load_tiktoken_bpe(path), a),
     )
+    yield Cell("load, get_encoding", lambda: _loaded(tiktoken, "cl100k_base"), lambda: _loaded(face, "cl100k_base"))
+
+
+def _rank_file(name: str) -> Path:
+    return DATA / f"vocab/tiktoken/{ENCODING_FILES[name]}.tiktoken"
+
+
+def _encodings(name: str) -> tuple[Any, Any]:
+    """Returns an encoding of the original and of the face."""
+    import tiktoken
+
+    from polytok.compat import tiktoken as face
+
+    return _loaded(tiktoken, name), _loaded(face, name)
+
+
+def _loaded(package: Any, name: str) -> Any:
+    """Loads an encoding anew, from a cache folder with its rank file."""
+    package.registry.ENCODINGS.pop(name, None)
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING_FILES[name]}.tiktoken"
+        (Path(folder) / sha1(address.encode()).hexdigest()).symlink_to(_rank_file(name).absolute())
+        os.environ["TIKTOKEN_CACHE_DIR"] = folder
+        try:
+            return package.get_encoding(name)
+        finally:
+            del os.environ["TIKTOKEN_CACHE_DIR"]
 
 
 def _encoding(cls: Any, ranks: dict[bytes, int], like: Any) -> object:

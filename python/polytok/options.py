@@ -96,13 +96,15 @@ def _texts_of(special: Any) -> frozenset[str]:
 class OptionResolver:
     """Converts options to the engine's form, for one tokenizer. Each `Options` value is converted once."""
 
-    __slots__ = ("_core", "_resolved_options", "_texts", "_with_template")
+    __slots__ = ("_core", "_last", "_resolved_options", "_texts", "_with_template")
 
     def __init__(self, core: _core.Tokenizer) -> None:
         self._core = core
         self._texts = {special_text(text): text for text, _ in core.special_tokens()}
         self._resolved_options: dict[Options, _core.ResolvedOptions] = {}
         self._with_template = core.options(True, set(), set())
+        # The last Options value and its resolved form: a program often passes the same value in all calls.
+        self._last: tuple[Options | None, _core.ResolvedOptions | None] = (None, None)
 
     def resolve(
         self, options: Options | None, keywords: OptionKeywords, method: str = "encode", *own_keywords: str
@@ -123,10 +125,15 @@ class OptionResolver:
         elif keywords:
             checks.keywords(method, keywords, (*Options._fields, "options", *own_keywords))
             raise TypeError(f"options= and {', '.join(keywords)}= set the same options; pass only one of them")
+        elif (last := self._last)[0] is options:
+            return last[1]
         if not isinstance(options, Options):
             raise TypeError(f"options={shown(options)} is not a polytok.Options, such as Options(add_special=True)")
         resolved_options = self._resolved_options.get(options)
-        return self._resolve_new(options) if resolved_options is None else resolved_options
+        if resolved_options is None:
+            resolved_options = self._resolve_new(options)
+        self._last = (options, resolved_options)
+        return resolved_options
 
     def _resolve_new(self, options: Options) -> _core.ResolvedOptions:
         """Builds the sets of special tokens to recognize and to reject."""

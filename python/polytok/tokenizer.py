@@ -81,6 +81,7 @@ class Tokenizer:
         "_outline",
         "_resolve_options",
         "_token_bytes",
+        "_vocab_size",
     )
 
     def __init__(self, spec: Spec) -> None:
@@ -107,6 +108,8 @@ class Tokenizer:
         self._token_bytes: TokenBytes | None = None
         self._chat: ChatTemplates | None = None
         self._resolve_options = OptionResolver(core).resolve
+        largest_id = core.max_id()
+        self._vocab_size = 0 if largest_id is None else largest_id + 1
         core.set_guard(partial(_compile_guard, outline if file is None else file))
 
     @property
@@ -744,10 +747,11 @@ class Tokenizer:
         >>> polytok.load("default").decode([97, 32767, 98], skip_special=True)
         'ab'
         """
-        if other or skip_special is not False or errors != "replace":  # other values than the defaults
+        has_options = other or skip_special is not False or errors != "replace"
+        if has_options:
             arguments.check_decoding(skip_special, errors, other, "decode")
         try:
-            return self._core.decode(ids, skip_special, errors)
+            return self._core.decode(ids, skip_special, errors) if has_options else self._core.decode(ids)
         except TypeError:
             checks.iterable("ids", ids, "ids")
             raise
@@ -776,7 +780,8 @@ class Tokenizer:
         >>> polytok.load("default").decode_batch([[97], [98, 33]])
         ['a', 'b!']
         """
-        arguments.check_decoding(skip_special, errors, other, "decode_batch", "threads")
+        if other or skip_special is not False or errors != "replace":
+            arguments.check_decoding(skip_special, errors, other, "decode_batch", "threads")
         try:
             return self._core.decode_batch(batch, skip_special, errors)
         except TypeError:
@@ -996,11 +1001,10 @@ class Tokenizer:
     @property
     def vocab_size(self) -> int:
         """The largest id plus one, including ids of special tokens; some smaller ids can be unused."""
-        largest = self._core.max_id()
-        return 0 if largest is None else largest + 1
+        return self._vocab_size
 
     def __len__(self) -> int:
-        return self.vocab_size
+        return self._vocab_size
 
     def vocab(self, **other: Unpack[NoKeywords]) -> VocabTable:
         """Returns the vocabulary and the special tokens as a table in the order of ids: `VocabTable`.
@@ -1072,6 +1076,10 @@ class Tokenizer:
         >>> polytok.load("default").piece_to_id("!")
         33
         """
+        if piece.__class__ is str and (unknown == "error" or unknown is None):
+            id = self._core.id_of(piece.encode())
+            if id is not None:
+                return id
         return ids_of_pieces(self._core, [checks.text("piece", piece)], unknown, self.unk_id)[0]
 
     @overload

@@ -15,10 +15,20 @@ use crate::errors::id_error;
 /// another thread can write to the array.
 pub const MAX_BORROWED_IDS: usize = 4096;
 
+/// The maximum length of a list whose ids are kept without an allocation.
+const MAX_SHORT_LIST: usize = 32;
+
 /// Ids in a Python array, or copied from a Python object.
 pub enum Ids<'py> {
     Held(PyReadonlyArray1<'py, u32>),
     Copied(Vec<u32>),
+    Short(ShortIds),
+}
+
+/// A few ids on the stack.
+pub struct ShortIds {
+    ids: [u32; MAX_SHORT_LIST],
+    len: usize,
 }
 
 impl Ids<'_> {
@@ -28,6 +38,7 @@ impl Ids<'_> {
             // Only contiguous arrays are read without a copy.
             Ids::Held(array) => array.as_slice().unwrap_or_default(),
             Ids::Copied(ids) => ids,
+            Ids::Short(ShortIds { ids, len }) => &ids[..*len],
         }
     }
 }
@@ -35,7 +46,10 @@ impl Ids<'_> {
 /// Reads ids from a sequence of ints or a numpy array of integers.
 pub fn ids<'py>(object: &Bound<'py, PyAny>) -> PyResult<Ids<'py>> {
     if let Ok(list) = object.cast::<PyList>() {
-        return read_list(list).map(Ids::Copied);
+        return match short_list(list) {
+            Some(ids) => Ok(Ids::Short(ids)),
+            None => read_list(list).map(Ids::Copied),
+        };
     }
     if let Ok(array) = object.cast::<PyArray1<u32>>() {
         let array = array.try_readonly()?;
@@ -78,6 +92,18 @@ where
             None => Ok(ids),
         }
     }))
+}
+
+/// Reads a short list of exact ints that can be ids; None for any other list.
+#[inline]
+fn short_list(list: &Bound<'_, PyList>) -> Option<ShortIds> {
+    with_critical_section(list, || {
+        let mut short = ShortIds { ids: [0; MAX_SHORT_LIST], len: list.len() };
+        for (at, id) in short.ids.get_mut(..short.len)?.iter_mut().enumerate() {
+            *id = exact_int_id(list, at)?;
+        }
+        Some(short)
+    })
 }
 
 fn read_list(list: &Bound<'_, PyList>) -> PyResult<Vec<u32>> {

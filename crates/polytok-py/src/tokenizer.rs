@@ -409,6 +409,7 @@ impl PyTokenizer {
         PyTokenColumns::encode_words(tokenizer, &words, options)
     }
 
+    #[pyo3(signature = (ids, skip_special=false))]
     fn decode_bytes<'py>(
         &self,
         py: Python<'py>,
@@ -419,6 +420,7 @@ impl PyTokenizer {
     }
 
     /// Decodes ids to a text. Bytes that are not UTF-8 are handled by the Python error handler `errors`.
+    #[pyo3(signature = (ids, skip_special=false, errors="replace"))]
     fn decode<'py>(
         &self,
         py: Python<'py>,
@@ -557,7 +559,9 @@ impl PyTokenizer {
         object: &'a Bound<'_, PyAny>,
         options: Options<'a, '_>,
     ) -> PyResult<(PyText<'a>, EncodeOptions<'a>)> {
-        let Ok(parts) = object.cast::<PyParts>() else { return Ok((text::text(object)?, engine_options(options))) };
+        // Most texts are str, which is the cheapest class to recognize.
+        let parts = if object.is_instance_of::<PyString>() { None } else { object.cast::<PyParts>().ok() };
+        let Some(parts) = parts else { return Ok((text::text(object)?, engine_options(options))) };
         let parts = parts.get();
         self.prepare(object.py(), parts, options)?;
         let trusted = Some(parts.trusted());

@@ -78,10 +78,10 @@ impl LlamaCppDecoder {
     }
 
     /// Appends the bytes that are held back.
-    pub fn finish(&self, state: &mut LlamaCppState, out: &mut Vec<u8>) {
+    pub fn finish(&self, mut state: LlamaCppState, out: &mut Vec<u8>) {
         for pass in 0..PASSES.len() {
             let held = std::mem::take(&mut state.held_bytes[pass]);
-            run_passes(&held, pass + 1, state, out);
+            run_passes(&held, pass + 1, &mut state, out);
         }
     }
 }
@@ -219,7 +219,7 @@ mod tests {
         let decoder = LlamaCppDecoder::compile(Family::Wpm, false, true, false);
         let (mut state, mut out) = (LlamaCppState::default(), Vec::new());
         parts.iter().for_each(|part| decoder.push_text(part, &mut state, &mut out));
-        decoder.finish(&mut state, &mut out);
+        decoder.finish(state, &mut out);
         out
     }
 
@@ -251,7 +251,7 @@ mod tests {
             let (mut state, mut out) = (LlamaCppState::default(), Vec::new());
             let vocab = vocab(&entries);
             rows.iter().for_each(|&row| decoder.push_text(&decoder.row_text(&vocab, Row(row)), &mut state, &mut out));
-            decoder.finish(&mut state, &mut out);
+            decoder.finish(state, &mut out);
             String::from_utf8(out).unwrap()
         };
         assert_eq!(decode(Family::Spm, false, &[1, 1, 2, 3, 4]), "a a \u{2581}u");

@@ -59,12 +59,6 @@ impl DecodeState {
     pub fn new(is_eager: bool) -> DecodeState {
         DecodeState { chain: ChainState::new(is_eager), ..DecodeState::default() }
     }
-
-    /// Empties the state, and returns the previous one.
-    fn take(&mut self) -> DecodeState {
-        let is_eager = self.chain.is_eager();
-        std::mem::replace(self, DecodeState::new(is_eager))
-    }
 }
 
 impl Decoder {
@@ -157,7 +151,7 @@ impl Decoder {
             DecodeRules::Llama2c => llama2c::is_settled(state.previous_id).then_some(out),
             DecodeRules::SentencePiece(rules) => rules.settled_output(&mut state.sentencepiece, out),
             DecodeRules::LlamaCpp(rules) => rules.is_settled(&state.llama_cpp).then_some(out),
-            DecodeRules::Chain(_) => state.chain.is_settled().then_some(out),
+            DecodeRules::Chain(chain) => chain.is_settled(&mut state.chain).then_some(out),
         }
     }
 
@@ -217,19 +211,14 @@ impl Decoder {
 
     /// Appends the bytes that are held back at the end, and resets the state.
     pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
-        let mut state = state.take();
         match &self.rules {
-            DecodeRules::Bytes | DecodeRules::Llama2c => Ok(()),
-            DecodeRules::SentencePiece(rules) => {
-                rules.finish(&mut state.sentencepiece, out);
-                Ok(())
-            }
-            DecodeRules::LlamaCpp(rules) => {
-                rules.finish(&mut state.llama_cpp, out);
-                Ok(())
-            }
-            DecodeRules::Chain(chain) => chain.finish(&mut state.chain, out),
+            DecodeRules::Bytes => {}
+            DecodeRules::Llama2c => state.previous_id = None,
+            DecodeRules::SentencePiece(rules) => rules.finish(std::mem::take(&mut state.sentencepiece), out),
+            DecodeRules::LlamaCpp(rules) => rules.finish(std::mem::take(&mut state.llama_cpp), out),
+            DecodeRules::Chain(chain) => return chain.finish(&mut state.chain, out),
         }
+        Ok(())
     }
 }
 

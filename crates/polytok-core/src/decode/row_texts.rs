@@ -6,6 +6,7 @@
 //! rules of the family decode an id whose text depends on other ids. Memory: a slot of 16 bytes for each row.
 
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 
 use crate::prefetch::prefetch;
 use crate::token_id::TokenId;
@@ -99,30 +100,28 @@ impl RowTexts {
         skip_special: bool,
         out: &mut Vec<u8>,
     ) -> usize {
-        let mut block = [0; BLOCK_BYTES + SLOT_BYTES];
-        let mut len = 0;
+        let mut block = TextBlock::new();
         for (i, &id) in ids.iter().enumerate() {
             if let Some(row) = ids.get(i + PREFETCH_DISTANCE).and_then(|&id| row_of(id)) {
                 prefetch(&self.slots, row.index());
             }
             let Some(slot) = row_of(id).and_then(|row| self.slots.get(row.index())) else {
-                out.extend_from_slice(&block[..len]);
+                block.move_to(out);
                 return i;
             };
             let text_len = slot[SLOT_BYTES - 1] as usize;
             if text_len < SLOT_BYTES {
-                block[len..][..SLOT_BYTES].copy_from_slice(slot);
-                len += text_len;
-                if len < BLOCK_BYTES {
+                block.push(slot, text_len);
+                if block.len < BLOCK_BYTES {
                     continue;
                 }
             }
-            out.extend_from_slice(&block[..std::mem::take(&mut len)]);
+            block.move_to(out);
             if text_len >= SLOT_BYTES && !self.append_marked(slot, skip_special, out) {
                 return i;
             }
         }
-        out.extend_from_slice(&block[..len]);
+        block.move_to(out);
         ids.len()
     }
 
@@ -142,6 +141,38 @@ impl RowTexts {
     fn long_text(&self, slot: &TextSlot) -> &[u8] {
         let [index @ .., _, _, _, _, _, _, _, _] = slot;
         &self.long_texts[u64::from_le_bytes(*index) as usize]
+    }
+}
+
+/// Texts that are collected on the stack. The memory is not initialized, which would take longer than decoding a few
+/// ids.
+struct TextBlock {
+    bytes: [MaybeUninit<u8>; BLOCK_BYTES + SLOT_BYTES],
+    /// The number of bytes of text, which are initialized.
+    len: usize,
+}
+
+impl TextBlock {
+    #[inline]
+    fn new() -> TextBlock {
+        TextBlock { bytes: [MaybeUninit::uninit(); BLOCK_BYTES + SLOT_BYTES], len: 0 }
+    }
+
+    /// Appends a slot, of which the first `text_len` bytes are text.
+    #[inline]
+    fn push(&mut self, slot: &TextSlot, text_len: usize) {
+        let place = &mut self.bytes[self.len..][..SLOT_BYTES];
+        // SAFETY: the place has the length of a slot.
+        unsafe { place.as_mut_ptr().cast::<TextSlot>().write_unaligned(*slot) };
+        self.len += text_len.min(SLOT_BYTES);
+    }
+
+    /// Appends the text to `out`, and empties the block.
+    #[inline]
+    fn move_to(&mut self, out: &mut Vec<u8>) {
+        let bytes = &self.bytes[..std::mem::take(&mut self.len)];
+        // SAFETY: `push` has initialized these bytes.
+        out.extend_from_slice(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) });
     }
 }
 

@@ -120,10 +120,10 @@ impl SentencePieceDecoder {
     }
 
     /// Appends the bytes that are held back.
-    pub fn finish(&self, state: &mut SentencePieceState, out: &mut Vec<u8>) {
-        let Some(denormalizer) = &self.denormalizer else { return flush_characters(state, out, true) };
+    pub fn finish(&self, mut state: SentencePieceState, out: &mut Vec<u8>) {
+        let Some(denormalizer) = &self.denormalizer else { return flush_characters(&mut state, out, true) };
         let mut held = std::mem::take(&mut state.held_output);
-        flush_characters(state, &mut held, true);
+        flush_characters(&mut state, &mut held, true);
         denormalizer.normalize(&held, out);
     }
 

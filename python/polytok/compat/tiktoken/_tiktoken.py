@@ -7,12 +7,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import TokenIdError
 from ...options import Options
 from ...spec import Bpe, Kind, Origin, PatternSplit, Spec, SpecialToken, Vocab
 from ...tokenizer import Tokenizer
+from ...values import IdArray
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,9 +65,7 @@ class CoreBPE:
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: Set[str]) -> npt.NDArray[np.uint32]:
         """Encodes a text to a buffer of 32-bit ids, which cannot be written to."""
         _check_surrogates(text)
-        ids = self._tokenizer.encode_array(text, options=self._options_of(allowed_special)).astype("uint32", copy=False)
-        ids.flags.writeable = False
-        return ids
+        return buffer_of(self._tokenizer.encode_array(text, options=self._options_of(allowed_special)))
 
     def encode_with_unstable(self, text: str, allowed_special: Set[str]) -> tuple[list[int], list[list[int]]]:
         """Returns the ids that stay if the text goes on, and sequences with which it can go on."""
@@ -258,6 +257,13 @@ class CoreBPE:
     @cached_property
     def _special_token_by_bytes(self) -> dict[bytes, int]:
         return {text.encode(): token for text, token in self._special_tokens.items()}
+
+
+def buffer_of(ids: IdArray) -> npt.NDArray[np.uint32]:
+    """Returns ids as tiktoken does: with 32 bits, and not writeable."""
+    wide = cast("npt.NDArray[np.uint32]", ids if ids.itemsize == 4 else ids.astype("uint32"))
+    wide.setflags(write=False)
+    return wide
 
 
 def _vocab_of(encoder: Mapping[bytes, int]) -> Vocab:

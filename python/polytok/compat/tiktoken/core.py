@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence, Set
 from functools import cached_property, lru_cache, partial
+from itertools import accumulate
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
+
+    from ..._core import ResolvedOptions
 
 __all__ = ["Encoding", "raise_disallowed_special_token"]
 
@@ -46,9 +49,13 @@ class Encoding:
         self._special_token_values = set(special_tokens.values())
         self._core_bpe = _tiktoken.CoreBPE(mergeable_ranks, special_tokens, pat_str)
         self._engine = self._core_bpe._tokenizer
-        self._encode = self._engine.encode
-        self._decode = self._engine.decode
-        self._decode_bytes = self._engine.decode_bytes
+        # The methods of polytok.Tokenizer resolve options, which takes as long as encoding or decoding a few tokens.
+        core = self._engine._core
+        self._encode = core.encode
+        self._encode_array = core.encode_array
+        self._decode = core.decode
+        self._decode_bytes = core.decode_bytes
+        self._reject_all = self._engine._resolve_options(_REJECT_ALL, {})
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -69,12 +76,18 @@ class Encoding:
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> list[int]:
         """Encodes a text. Raises `ValueError` if it contains a special token that is disallowed."""
-        if allowed_special == _NONE and disallowed_special == "all" and text.__class__ is str:
-            # The engine refuses all special tokens on its way, so the text is not searched for them before.
-            try:
-                return self._encode(text, options=_REJECT_ALL)
-            except SpecialTokenError:
-                pass
+        if text.__class__ is str:
+            if disallowed_special == "all":
+                if allowed_special == "all":
+                    return self._encode(text, self._recognize_all)
+                if allowed_special == _NONE:
+                    # The engine refuses all special tokens on its way, so the text is not searched for them before.
+                    try:
+                        return self._encode(text, self._reject_all)
+                    except SpecialTokenError:
+                        pass
+            elif disallowed_special == () and allowed_special == _NONE:
+                return self._encode(text)
         return self._core_bpe.encode(text, self._checked_special(text, allowed_special, disallowed_special))
 
     def encode_to_numpy(
@@ -85,8 +98,20 @@ class Encoding:
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> npt.NDArray[np.uint32]:
         """Encodes a text to a numpy array of uint32."""
+        if text.__class__ is str and allowed_special == _NONE and text.isascii():
+            if disallowed_special == ():
+                return _tiktoken.buffer_of(self._encode_array(text))
+            if disallowed_special == "all":
+                try:
+                    return _tiktoken.buffer_of(self._encode_array(text, self._reject_all))
+                except SpecialTokenError:
+                    pass
         allowed = self._checked_special(text, allowed_special, disallowed_special)
         return self._core_bpe.encode_to_tiktoken_buffer(text, allowed)
+
+    @cached_property
+    def _recognize_all(self) -> ResolvedOptions | None:
+        return self._engine._resolve_options(self._core_bpe._options_of(self.special_tokens_set), {})
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Encodes texts in parallel, without special tokens."""
@@ -134,6 +159,8 @@ class Encoding:
         """Returns the token of a text or bytes; special tokens too. Raises `KeyError`."""
         if isinstance(text_or_bytes, str):
             text_or_bytes = text_or_bytes.encode()
+        if text_or_bytes.__class__ is bytes and (token := self._mergeable_ranks.get(text_or_bytes)) is not None:
+            return token
         return self._core_bpe.encode_single_token(text_or_bytes)
 
     # Decoding
@@ -175,14 +202,23 @@ class Encoding:
 
         Raises `UnicodeDecodeError` if the bytes are not UTF-8.
         """
-        pieces = self.decode_tokens_bytes(tokens)
-        offsets: list[int] = []
-        characters = 0
-        for piece in pieces:
-            continues = 0x80 <= piece[0] < 0xC0
-            offsets.append(max(0, characters - continues))
-            characters += len(piece.translate(None, _CONTINUATION_BYTES))
-        return b"".join(pieces).decode(), offsets
+        tokens = list(tokens)
+        try:
+            data = self._decode_bytes(tokens)
+        except (TokenIdError, TypeError):
+            data = b"".join(self.decode_tokens_bytes(tokens))  # raises tiktoken's errors
+        characters = self._characters
+        offsets = list(accumulate(map(characters.__getitem__, tokens), initial=0))
+        offsets.pop()
+        if not characters.continuing.isdisjoint(tokens):
+            for place, token in enumerate(tokens):
+                if token in characters.continuing:
+                    offsets[place] = max(0, offsets[place] - 1)
+        return data.decode(), offsets
+
+    @cached_property
+    def _characters(self) -> _Characters:
+        return _Characters(self.decode_single_token_bytes)
 
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
@@ -276,6 +312,23 @@ class Encoding:
 
 
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
+
+
+class _Characters(dict[int, int]):
+    """The number of characters that begin in each token; a token is added when it is looked up."""
+
+    def __init__(self, bytes_of: Callable[[int], bytes]) -> None:
+        super().__init__()
+        self._bytes_of = bytes_of
+        self.continuing: set[int] = set()
+        """The tokens that begin inside a character."""
+
+    def __missing__(self, token: int) -> int:
+        piece = self._bytes_of(token)
+        if 0x80 <= piece[0] < 0xC0:
+            self.continuing.add(token)
+        count = self[token] = len(piece.translate(None, _CONTINUATION_BYTES))
+        return count
 
 
 def _check_disallowed(text: Any, disallowed: frozenset[str]) -> None:

@@ -47,6 +47,8 @@ pub struct DecodeChain {
     byte_level: bool,
     /// The index of the ByteFallback step, if no later step changes tokens in a settled state.
     byte_fallback_step: Option<usize>,
+    /// True if the chain is settled before the first id, and writes nothing at the end if no step was run.
+    starts_settled: bool,
 }
 
 /// The state of a chain between ids.
@@ -71,14 +73,9 @@ impl ChainState {
         ChainState { is_eager, ..ChainState::default() }
     }
 
-    /// Reports whether each character of a run of byte tokens is written at once.
-    pub fn is_eager(&self) -> bool {
-        self.is_eager
-    }
-
     /// Reports whether every step is settled and no bytes are held back.
     #[inline]
-    pub fn is_settled(&self) -> bool {
+    fn is_settled(&self) -> bool {
         self.is_settled && self.byte_run.is_empty() && !self.has_broken_run
     }
 
@@ -105,7 +102,19 @@ impl DecodeChain {
             Some(steps) => compile_steps(steps)?,
         };
         let byte_fallback_step = find_byte_fallback_step(&steps);
-        Ok(DecodeChain { steps, byte_level, byte_fallback_step })
+        let mut chain = DecodeChain { steps, byte_level, byte_fallback_step, starts_settled: false };
+        let mut text_of_nothing = Vec::new();
+        chain.finish(&mut ChainState::default(), &mut text_of_nothing)?;
+        let is_settled = chain.steps.iter().all(|step| step.is_settled(&StepState::default()));
+        chain.starts_settled = is_settled && text_of_nothing.is_empty();
+        Ok(chain)
+    }
+
+    /// Reports whether the texts of rows can be appended: every step is settled, and no bytes are held back.
+    #[inline]
+    pub(super) fn is_settled(&self, state: &mut ChainState) -> bool {
+        state.is_settled |= self.starts_settled && state.steps.is_empty();
+        state.is_settled()
     }
 
     /// Returns the output of a row when every step is settled, and subtracts the length of the output from
@@ -165,6 +174,9 @@ impl DecodeChain {
 
     /// Appends the bytes that are held back at the end, and resets the state.
     pub fn finish(&self, state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
+        if state.steps.is_empty() && self.is_settled(state) {
+            return Ok(());
+        }
         self.resume_steps(state);
         let result = self.run_steps(state, true, out);
         *state = ChainState::new(state.is_eager);
