@@ -222,10 +222,8 @@ def test_the_json_is_equal(pair: Pair, tmp_path: Path) -> None:
         tokenizer.enable_truncation(10, stride=2)
         tokenizer.enable_padding(length=20)
     expected, found = (json.loads(tokenizer.to_str()) for tokenizer in pair)
-    assert {**found, "model": None} == {**expected, "model": None}
-    if expected["model"]["type"] == "Unigram":  # the original reads some scores with an error in the last digit
-        assert [piece for piece, _ in found["model"]["vocab"]] == [piece for piece, _ in expected["model"]["vocab"]]
-    else:
+    assert found == expected
+    if expected["model"]["type"] != "Unigram":  # tokenizers writes small numbers with another exponent
         assert pair[1].to_str() == pair[0].to_str()
         assert pair[1].to_str(pretty=True) == pair[0].to_str(pretty=True)
     pair[1].save(str(tmp_path / "tokenizer.json"))

@@ -94,6 +94,26 @@ def test_a_tokenizer_object_runs_on_polytok(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("patched")
+def test_a_file_is_read_by_polytok_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformers.tokenization_utils_tokenizers.TokenizerFast", None)
+    tokenizer = load(folder)
+    assert isinstance(tokenizer._tokenizer, face.Backend)
+    assert tokenizer.decode(tokenizer.encode("Hello, world")) == "Hello, world"
+
+
+@needs_data
+@pytest.mark.usefixtures("patched")
+def test_a_vocabulary_is_counted_before_it_is_read() -> None:
+    for path in FILES:
+        tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path))
+        tokenizer.add_tokens(list(tokenizer.added_tokens_decoder.values()))
+        assert tokenizer._tokenizer.model.is_unread
+        assert len(tokenizer) == len(tokenizer.get_vocab())
+        assert tokenizer.vocab_size == len(tokenizer._tokenizer.get_vocab(False))
+        assert not tokenizer._tokenizer.model.is_unread
+
+
+@pytest.mark.usefixtures("patched")
 def test_what_polytok_cannot_run_stays_and_is_named_once(folder: Path) -> None:
     document = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
     document["model"]["dropout"] = 0.5

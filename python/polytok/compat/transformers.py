@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import functools
 import json
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -28,9 +27,6 @@ __polytok_face__ = Face(package="transformers", versions=("4.57.6", "5.23.0"))
 _COMPONENTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 _UNUSED_REFERENCES = 3
 """The reference count of a component that nobody but `Backend` holds: its table, a variable and the argument."""
-
-_DROPOUT = re.compile(r'"model":\{"type":"BPE","dropout":([^,]*)')
-"""The dropout in the text of tokenizers, which writes the fields in this order; parsing a large file takes longer."""
 
 _lock = RLock()
 _undo: list[Callable[[], None]] = []
@@ -108,6 +104,12 @@ def _replace(owner: Any, name: str, value: Any) -> None:
 def _patched_init(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        if (
+            (file := kwargs.get("tokenizer_file")) is not None
+            and not (kwargs.get("from_slow") or kwargs.get("tokenizer_object"))
+            and (backend := _backend_of_file(file)) is not None
+        ):
+            kwargs["tokenizer_object"] = backend  # so that the original, which copies it, does not read the file
         original(self, *args, **kwargs)
         if type(self).__init__ is init:  # a class of a model goes on to change the backend
             _run_on_polytok(self)
@@ -126,17 +128,27 @@ def _patched_from_pretrained(original: Callable[..., Any]) -> Callable[..., Any]
     return from_pretrained
 
 
+def _backend_of_file(path: Any) -> Backend | None:
+    """Reads a tokenizer.json; returns None if polytok cannot run it."""
+    try:
+        with open(path, "rb") as file:
+            backend = Backend(face.models.BPE())
+            backend.__setstate__(file.read())
+    except Exception:  # the original reads the file, and tells what is wrong
+        return None
+    return None if backend._samples() else backend
+
+
 def _run_on_polytok(tokenizer: Any) -> None:
     """Replaces the backend of a tokenizer, unless polytok cannot run it."""
     backend = tokenizer._tokenizer
     if isinstance(backend, Backend) or not _is_tokenizer(backend):
         return
     try:
-        text = backend.to_str()
-        if (dropout := _DROPOUT.search(text)) and dropout[1] not in ("null", "0.0"):
-            raise ValueError("its model has a dropout, which polytok does not apply")
         own_backend = Backend(face.models.BPE())
-        own_backend.__setstate__(text.encode())
+        own_backend.__setstate__(backend.to_str().encode())
+        if own_backend._samples():
+            raise ValueError("its model has a dropout, which polytok does not apply")
         own_backend.encode_special_tokens = backend.encode_special_tokens
     except Exception as error:  # the original raises Exception itself
         _warn_once(f"{type(tokenizer).__name__} stays on tokenizers: {error}")

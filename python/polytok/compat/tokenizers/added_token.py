@@ -8,6 +8,7 @@ from typing import Any
 from .arguments import boolean, text, warn_unknown
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_FIELDS = {"content", *_FLAGS}
 
 
 class AddedToken:
@@ -21,7 +22,8 @@ class AddedToken:
     def _set(self, fields: Mapping[str, Any]) -> None:
         """Sets all fields; those that are not given have their default."""
         self._content: str = fields.get("content", "")
-        warn_unknown(fields, ("content", *_FLAGS))
+        if not fields.keys() <= _FIELDS:
+            warn_unknown(fields, tuple(_FIELDS))
         flags = {name: boolean(fields[name]) for name in _FLAGS if name in fields}
         self._single_word = flags.get("single_word", False)
         self._lstrip = flags.get("lstrip", False)
@@ -62,7 +64,14 @@ class AddedToken:
         self._special = boolean(special)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"content": self._content, **{name: getattr(self, name) for name in _FLAGS}}
+        return {
+            "content": self._content,
+            "single_word": self._single_word,
+            "lstrip": self._lstrip,
+            "rstrip": self._rstrip,
+            "normalized": self.normalized,
+            "special": self._special,
+        }
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self._set(state)

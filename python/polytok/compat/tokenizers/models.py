@@ -41,6 +41,11 @@ class Model(Component):
     def fields(self, fields: dict[str, Any]) -> None:
         self._fields = fields
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether the JSON of the file has not been read yet."""
+        return self._fields is None
+
     def change(self, name: str, value: Any) -> None:
         super().change(name, value)
         self._tokens = None
@@ -151,8 +156,18 @@ class BPE(Model):
                 raise Exception(f"Merges text file invalid at line {number + 1}")
         return read_vocab(vocab), [(left, right) for left, right in pairs]
 
+    def json(self) -> dict[str, Any]:
+        return {**super().json(), "merges": self._pairs()}
+
+    def _pairs(self) -> list[list[str]]:
+        """Returns the merges as pairs; older files have texts with a space."""
+        merges: list[Any] = self.fields["merges"]
+        if merges and isinstance(merges[0], str):
+            merges = self.fields["merges"] = [merge.split(" ") for merge in merges]
+        return merges
+
     def _files(self) -> dict[str, str]:
-        merges = "".join(f"{left} {right}\n" for left, right in self.fields["merges"])
+        merges = "".join(f"{left} {right}\n" for left, right in self._pairs())
         return {"vocab.json": compact_json(self._ids()), "merges.txt": f"#version: 0.2\n{merges}"}
 
 
@@ -240,11 +255,10 @@ class Unigram(Model):
 
 
 def canonical_model(value: dict[str, Any]) -> dict[str, Any]:
-    """Returns the JSON of a model as the original writes it: entries in the order of ids, merges as pairs."""
+    """Returns the JSON of a model with its entries in the order of ids, as the original writes them."""
     vocab = value["vocab"]
     if isinstance(vocab, dict):
-        value = {**value, "vocab": dict(sorted(vocab.items(), key=lambda item: item[1]))}
-    merges = value.get("merges")
-    if merges and isinstance(merges[0], str):
-        value = {**value, "merges": [merge.split(" ") for merge in merges]}
+        ids = list(vocab.values())
+        if ids != sorted(ids):
+            value = {**value, "vocab": dict(sorted(vocab.items(), key=lambda item: item[1]))}
     return value

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ...columns import buffer
 from ...encoding import Encoding as PolytokEncoding
@@ -74,7 +77,6 @@ class Tokenizer:
     It is compiled to a `polytok.Tokenizer` when it is first used after a change.
     """
 
-    _data: bytes | None
     _document: Mapping[str, Any]
     _parts: dict[str, Any]
     _added: AddedTokens
@@ -89,7 +91,7 @@ class Tokenizer:
         self._parts = {**dict.fromkeys(_FAMILIES), "model": component_of(Model, model)}
 
     def _set_empty(self) -> None:
-        self._data, self._document, self._parts, self._added = None, {}, {}, AddedTokens()
+        self._document, self._parts, self._added = {}, {}, AddedTokens()
         self._truncation = self._truncate = self._padding = self._pad = self._compiled = None
         self._encode_special_tokens = False
 
@@ -139,14 +141,12 @@ class Tokenizer:
         self._set_empty()
         engine = load(data, format="huggingface")
         spec = engine.spec
-        self._data = data
         self._document = spec.extra["huggingface"]["document"]
-        self._parts["model"] = model_of_file(type(spec.model).__name__.replace("Bpe", "BPE"), self._model_json)
+        read_model = functools.partial(_model_json, data, spec.vocab.scores)
+        self._parts["model"] = model_of_file(type(spec.model).__name__.replace("Bpe", "BPE"), read_model)
         for special_token in spec.special:
-            token = AddedToken()
             flags = {name: getattr(special_token, name) for name in _TOKEN_FLAGS}
-            token.__setstate__({"content": special_token.text, **flags})
-            self._added.set(special_token.id, token)
+            self._added.set(special_token.id, AddedToken(special_token.text, **flags))
         if (truncation := self._document.get("truncation")) is not None:
             strategy = _STRATEGY_OF_JSON[truncation["strategy"]]
             direction = truncation["direction"].lower()
@@ -161,10 +161,6 @@ class Tokenizer:
             self._compile()  # the ids have gaps, so that an added token can have the id of an entry
         else:
             self._compiled = _Compiled(engine, None, CHANGES[0])
-
-    def _model_json(self) -> dict[str, Any]:
-        model: dict[str, Any] = json.loads(self._data or b"{}")["model"]
-        return model
 
     def _json(self) -> dict[str, Any]:
         truncation, padding = self._truncation, self._padding
@@ -235,9 +231,9 @@ class Tokenizer:
 
     def _samples(self) -> bool:
         """Reports whether the model of the original would segment a text in another way each time."""
-        model = self._parts.get("model")
-        if model is None:
-            return bool(self._document.get("model", {}).get("dropout"))
+        model = self._parts["model"]
+        if model.is_unread:
+            return bool(self._document["model"].get("dropout"))
         return bool(getattr(model, "dropout", None) or getattr(model, "alpha", None))
 
     def _part(self, family: str) -> Any:
@@ -546,9 +542,19 @@ class Tokenizer:
         return vocab
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        if (size := self._model_size()) is not None:  # added tokens that the model does not have follow its ids
+            return size + sum(id >= size for id in self._added.by_id) if boolean(with_added_tokens) else size
         known_ids = self.model.tokens()[0]
         size = len(known_ids)
         return size + sum(token not in known_ids for token in self._added.ids) if boolean(with_added_tokens) else size
+
+    def _model_size(self) -> int | None:
+        """Returns the size of the model's vocabulary, without reading the file's JSON again; None if it is needed."""
+        compiled = self._compiled
+        if compiled is None or not self._parts["model"].is_unread:
+            return None
+        ids = np.asarray(compiled.engine.spec.vocab.ids)
+        return len(ids) if np.array_equal(np.sort(ids), np.arange(len(ids))) else None
 
     def get_added_tokens_decoder(self) -> dict[int, AddedToken]:
         return {id: added_token(token) for id, token in sorted(self._added.by_id.items())}
@@ -563,6 +569,8 @@ class Tokenizer:
         if not isinstance(tokens, list):
             raise TypeError(f"'{type(tokens).__name__}' object is not an instance of 'list'")
         new_tokens = [added_token(token, special) for token in tokens]
+        if all(map(self._added.ignores, new_tokens)):
+            return 0  # without the model's vocabulary, which may not be read yet
         added = self._added.copy()
         count = added.add(new_tokens, self.model.token_to_id, len(self.model.tokens()[0]))
         if count:
@@ -622,6 +630,16 @@ class Tokenizer:
 
     def __str__(self) -> str:
         return represent(self._json(), most=5)
+
+
+def _model_json(data: bytes, scores: Any) -> dict[str, Any]:
+    """Returns the JSON of the model in a file. The original's parser rounds the scores in its own way, which
+    ``scores`` follow."""
+    model: dict[str, Any] = json.loads(data)["model"]
+    if isinstance(model["vocab"], list):
+        pieces = zip(model["vocab"], np.asarray(scores).tolist(), strict=True)
+        model["vocab"] = [[piece, score] for (piece, _), score in pieces]
+    return model
 
 
 def _error(message: object) -> Exception:

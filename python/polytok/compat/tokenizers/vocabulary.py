@@ -28,14 +28,19 @@ class AddedTokens:
         if token.special:
             self.special.add(token.content)
 
+    def ignores(self, token: AddedToken) -> bool:
+        """Reports whether adding a token changes nothing."""
+        old_id = self.ids.get(token.content)
+        return not token.content or (old_id is not None and self.by_id[old_id] == token)
+
     def add(self, tokens: Iterable[AddedToken], model_id: Callable[[str], int | None], model_size: int) -> int:
         """Adds tokens, and returns how many were new or different."""
         count = 0
         next_id = max(model_size, *(known + 1 for known in self.by_id), 0)
         for token in tokens:
-            old_id = self.ids.get(token.content)
-            if not token.content or (old_id is not None and self.by_id[old_id] == token):
+            if self.ignores(token):
                 continue
+            old_id = self.ids.get(token.content)
             id = model_id(token.content) if old_id is None else old_id
             if id is None:
                 id, next_id = next_id, next_id + 1
