@@ -80,8 +80,9 @@ def SetMinLogLevel(v: int) -> None:
 
 
 def SetNBestTimeout(timeout: int) -> None:
-    """Does nothing: polytok has no limit of time."""
-    _number(timeout)
+    """Sets the time in milliseconds after which NBestEncode returns only the best segmentation; 0 for no limit. The
+    search itself is not stopped."""
+    model.set_nbest_timeout(_number(timeout))
 
 
 def SetDataDir(data_dir: str | os.PathLike[str]) -> None:
@@ -91,7 +92,10 @@ def SetDataDir(data_dir: str | os.PathLike[str]) -> None:
 
 def ConvertToFlatbuffer(*arguments: Any, **keywords: Any) -> NoReturn:
     """Raises NotImplementedError: polytok has no FlatBuffers."""
-    raise NotImplementedError("polytok writes no FlatBuffers: Tokenizer.save writes .ptok, which loads as fast")
+    raise NotImplementedError(
+        "polytok writes no FlatBuffers: convert with sentencepiece itself, or save a .ptok file with polytok, which "
+        "loads as fast"
+    )
 
 
 set_random_generator_seed = SetRandomGeneratorSeed

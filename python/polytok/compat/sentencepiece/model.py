@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,12 @@ from .normalizing import NormalizingEngine
 
 _CHARACTER = rb"(?:[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+)"
 _random = random.Random()
+_nbest_timeout = [30_000]
+
+
+def set_nbest_timeout(milliseconds: int) -> None:
+    """Sets the time of `Model.nbest` after which only the best segmentation is returned; 0 for no limit."""
+    _nbest_timeout[0] = milliseconds
 
 
 def seed_random(seed: int) -> None:
@@ -191,7 +198,10 @@ class Model:
     def nbest(self, text: Text, size: int) -> list[tuple[list[int], float]]:
         """Returns the ids and scores of the best segmentations."""
         self._require(Unigram, name="NBestEncode")
-        return self.tokenizer.nbest(text, size)
+        start = time.monotonic()
+        found = self.tokenizer.nbest(text, size)
+        timeout = _nbest_timeout[0]
+        return found[:1] if timeout > 0 and (time.monotonic() - start) * 1000 >= timeout else found
 
     def sample_with_score(
         self, text: Text, count: int, alpha: float, without_replacement: bool, include_best: bool

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .binding import Binding
 from .lines import is_old, out_of_range, type_error, value_error
 from .messages import ImmutableNBestSentencePieceText, ImmutableSentencePieceText, PiecesOfText, serialize_nbest
 from .model import Model
@@ -253,9 +254,9 @@ class SentencePieceProcessor:
             around = [[] if id is None else [id if has_ids else self._piece(kind, id)] for id in (bos, eos)]
             row = [*around[0], *row, *around[1]]
         if kind == "numpy":
-            import numpy as np
+            from .buffers import read_only_array
 
-            return np.array(row, dtype=np.int32)
+            return read_only_array(row)
         return row
 
     def _piece(self, kind: Any, id: int) -> str | bytes:
@@ -453,8 +454,14 @@ class SentencePieceProcessor:
         elif not _is_row(input):
             input = [input]
         is_batch = input.ndim > 1 if hasattr(input, "ndim") else len(input) > 0 and _is_row(input[0])
-        rows = [self._decoded(model, row, kind, bool(return_bytes)) for row in (input if is_batch else [input])]
-        return rows if is_batch else rows[0]
+        rows = input if is_batch else [input]
+        returns_bytes = bool(return_bytes) or _has_bytes(rows)
+        decoded = [self._decoded(model, row, kind, returns_bytes) for row in rows]
+        return decoded if is_batch else decoded[0]
+
+    @property
+    def _processor(self) -> Binding:
+        return Binding(self.Decode)
 
     def _decodes_plainly(self) -> bool:
         """Reports whether a list of ids is decoded without looking at options: for short lists, this is most of the
@@ -471,11 +478,9 @@ class SentencePieceProcessor:
         else:
             model.decode(row)  # checks the ids
             pieces = [(model.pieces[id], int(id)) for id in row]
-        return (
-            self._result(model.decode_spans(pieces), kind, returns_bytes)
-            if kind != "offset_mapping"
-            else (_offset_mapping(model.decode_spans(pieces), returns_bytes, has_text=True))
-        )
+        if kind != "offset_mapping":
+            return self._result(model.decode_spans(pieces), kind, returns_bytes)
+        return _offset_mapping(model.decode_spans(pieces), returns_bytes, has_text=True)
 
     # Texts and pieces
 
@@ -704,6 +709,12 @@ def _returns_bytes(input: Any, return_bytes: Any) -> bool:
         return bool(return_bytes)
     first = input[0] if isinstance(input, list) and input else input
     return isinstance(first, bytes)
+
+
+def _has_bytes(rows: Any) -> bool:
+    """Reports whether the first row that is not empty has pieces as bytes."""
+    row: Any = next((row for row in rows if len(row)), ())
+    return len(row) > 0 and isinstance(row[0], bytes)
 
 
 def _value_of(values: list[Any], id: Any) -> Any:

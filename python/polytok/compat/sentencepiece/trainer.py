@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
+
+import numpy as np
 
 from ... import conversion
 from ...errors import ArgumentError, FileError
@@ -15,9 +17,14 @@ from ...records import replace
 from ...spec import Spec
 from ...training import specs
 from ...training.sentencepiece import vocab_text
-from ...training.sentencepiece.options import SentencePieceOptions
+from ...training.sentencepiece.assembly import build_spec
+from ...training.sentencepiece.meta import reserved_pieces
+from ...training.sentencepiece.normalization import create_denormalizer, create_normalizer
+from ...training.sentencepiece.options import SentencePieceOptions, resolve_options
 from .lines import is_old, line
 from .names import with_snake_case
+from .normalizer import SentencePieceNormalizer
+from .pretokenizing import Pretokenizer, divided, lines_of, plain_options
 from .processor import is_true
 
 _KINDS = {"unigram": "unigram", "bpe": "sentencepiece-bpe", "word": "word", "char": "char"}
@@ -41,6 +48,15 @@ _RECORDED = ("accept_language", "train_extremely_large_corpus", "mining_sentence
 """Options that have no effect on the pieces, and that the file records."""
 _CSV_VALUE = re.compile(r'(?:^|,)(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,]*))', re.DOTALL)
 _IGNORED = ("minloglevel",)
+_NORMALIZER_OPTIONS = (
+    "normalization_rule_name",
+    "normalization_rule_tsv",
+    "add_dummy_prefix",
+    "escape_whitespaces",
+    "remove_extra_whitespaces",
+    "name",
+    "precompiled_charsmap",
+)
 _PRIVACY = (
     "enable_differential_privacy",
     "differential_privacy_noise_level",
@@ -57,25 +73,33 @@ class SentencePieceTrainer:
         """Trains a model from keywords, or from the flags of spm_train in one text."""
         try:
             if isinstance(arg, str):
-                _train(_flags(arg), None, None)
+                _train(_flags(arg), None, None, _Objects())
             else:
                 reader = kwargs.pop("sentence_iterator", None) or kwargs.pop("sentence_reader", None)
                 writer = kwargs.pop("model_writer", None)
-                _refuse_others(kwargs)
-                _train({name: _as_text(value) for name, value in kwargs.items()}, reader, writer)
+                callables = _popped_objects(kwargs)
+                _train({name: _as_text(value) for name, value in kwargs.items()}, reader, writer, callables)
         finally:
             if logstream is not None:
                 logstream.close() if is_old() else logstream.flush()
 
 
-def _refuse_others(kwargs: dict[str, Any]) -> None:
-    if kwargs.pop("pretokenizer", None) is not None:
-        raise RuntimeError(
-            "UNIMPLEMENTED: polytok has no pretokenizer=: mark places in the texts, and give pretokenization_delimiter="
-        )
-    kwargs.pop("allow_inconsistent_pretokenization", None)
-    if kwargs.pop("normalizer", None) is not None:
-        raise RuntimeError("UNIMPLEMENTED: polytok has no normalizer=: give normalization_rule_name= or _rule_tsv=")
+class _Objects(NamedTuple):
+    """The options that are objects, not texts; only 0.2.3 has them."""
+
+    pretokenizer: Pretokenizer | None = None
+    allows_others: bool = False
+    normalizer: SentencePieceNormalizer | None = None
+
+
+def _popped_objects(kwargs: dict[str, Any]) -> _Objects:
+    if is_old():
+        return _Objects()
+    return _Objects(
+        kwargs.pop("pretokenizer", None),
+        bool(kwargs.pop("allow_inconsistent_pretokenization", False)),
+        kwargs.pop("normalizer", None) or None,
+    )
 
 
 def _as_text(value: Any) -> str:
@@ -104,8 +128,12 @@ def _flags(text: str) -> dict[str, str]:
     return flags
 
 
-def _train(texts: Mapping[str, str], reader: Iterable[str | bytes] | None, writer: Any) -> None:
+def _train(texts: Mapping[str, str], reader: Iterable[str | bytes] | None, writer: Any, objects: _Objects) -> None:
+    if objects.normalizer is not None:
+        _refuse_normalizer_options(texts)
     options, recorded, other = _sorted_options(texts)
+    if objects.normalizer is not None:
+        options.update(_options_of(objects.normalizer))
     paths = _list_of(other.get("input", ""))
     if (reader is None) != bool(paths):
         raise RuntimeError("INTERNAL: SentenceIterator and trainer_spec.input() must be exclusive.")
@@ -115,7 +143,12 @@ def _train(texts: Mapping[str, str], reader: Iterable[str | bytes] | None, write
     kind = other.get("model_type", "unigram").lower()
     if kind not in _KINDS:
         raise RuntimeError(f'INVALID_ARGUMENT: unknown enumeration value of "{kind}" as ModelType.')
-    spec = _trained(_KINDS[kind], [Path(path) for path in paths] if reader is None else _sentences(reader), options)
+    inputs = [Path(path) for path in paths] if reader is None else _sentences(reader)
+    spec = _trained(_KINDS[kind], inputs, {"vocab_size": 8000, **options}, objects)
+    if objects.normalizer is not None:
+        spec = _with_normalizer_fields(spec, objects.normalizer)
+    if "model_type" not in texts:
+        spec = _without_model_type(spec)
     spec = _with_records(
         spec, {**recorded, "input": tuple(path.encode() for path in paths), "model_prefix": prefix.encode()}
     )
@@ -127,26 +160,91 @@ def _train(texts: Mapping[str, str], reader: Iterable[str | bytes] | None, write
     Path(f"{prefix}.vocab").write_bytes(vocab_text(spec, scores=options.get("vocabulary_output_piece_score", True)))
 
 
-def _trained(kind: Any, inputs: Any, options: dict[str, Any]) -> Spec:
+def _trained(kind: Any, inputs: Any, options: dict[str, Any], objects: _Objects) -> Spec:
     is_file = isinstance(inputs, list)
     if is_file:
         for path in inputs:
             if not path.is_file():
                 raise OSError(f'Not found: "{path}"') if is_old() else RuntimeError(f'NOT_FOUND: "{path}"')
-    options = {"vocab_size": 8000, **options}
     try:
-        [spec] = specs(
-            inputs,
-            kind,
-            profile="sentencepiece",
-            sentencepiece_version=line(),
-            sentences="lines" if is_file else "items",
-            bad_bytes="replace",
-            **options,
-        )
+        if objects.pretokenizer is None:
+            return _spec(kind, inputs, options, is_file)
+        if kind not in ("unigram", "sentencepiece-bpe"):
+            raise RuntimeError("INTERNAL: PretokenizerForTraining is only supported in UNIGRAM or BPE mode.")
+        model = "unigram" if kind == "unigram" else "bpe"
+        lines = lines_of(inputs) if is_file else inputs
+        sentences = divided(lines, model, options, objects.pretokenizer, objects.allows_others)
+        spec = _spec(kind, sentences, plain_options(options), is_file=False)
+        return _as_if_trained_with(options, spec, model)
     except (ArgumentError, FileError) as error:
         raise RuntimeError(f"INTERNAL: {error}") from error
+
+
+def _spec(kind: Any, inputs: Any, options: dict[str, Any], is_file: bool) -> Spec:
+    [spec] = specs(
+        inputs,
+        kind,
+        profile="sentencepiece",
+        sentencepiece_version=line(),
+        sentences="lines" if is_file else "items",
+        bad_bytes="replace",
+        **options,
+    )
     return spec
+
+
+def _as_if_trained_with(options: dict[str, Any], spec: Spec, model: str) -> Spec:
+    """Returns the Spec with the normalizer and the recorded fields of other options, and the same pieces."""
+    resolved, explicit_names = resolve_options(
+        {"profile": "sentencepiece", "sentencepiece_version": line(), **options}, model
+    )
+    pieces = spec.vocab.pieces()
+    reserved_by_id = reserved_pieces(resolved, model)
+    trained = [id for id in range(len(pieces)) if id not in reserved_by_id]
+    return build_spec(
+        resolved,
+        explicit_names,
+        model,
+        reserved_by_id,
+        [pieces[id] for id in trained],
+        spec.vocab.scores[trained].astype(np.float32),
+        create_normalizer(resolved),
+        create_denormalizer(resolved),
+    )
+
+
+def _refuse_normalizer_options(texts: Mapping[str, str]) -> None:
+    for name in _NORMALIZER_OPTIONS:
+        if name in texts:
+            raise ValueError(
+                f"INVALID_ARGUMENT: Cannot specify both normalizer and normalizer-specific argument: {name}"
+            )
+
+
+def _options_of(normalizer: SentencePieceNormalizer) -> dict[str, Any]:
+    """Returns the options that a normalizer stands for."""
+    fields = normalizer.fields
+    if fields.get("normalization_rule_tsv"):
+        raise RuntimeError("INTERNAL: precompiled_charsmap is already defined.")
+    if not fields.get("escape_whitespaces", True):
+        raise RuntimeError("INTERNAL: a trainer needs a normalizer with escape_whitespaces=True")
+    flags: dict[str, Any] = {
+        name: fields[name] for name in ("add_dummy_prefix", "remove_extra_whitespaces") if name in fields
+    }
+    if charsmap := fields.get("precompiled_charsmap"):
+        return {**flags, "precompiled_charsmap": charsmap}
+    return {**flags, "normalization_rule_name": fields.get("name", b"nmt_nfkc").decode()}
+
+
+def _with_normalizer_fields(spec: Spec, normalizer: SentencePieceNormalizer) -> Spec:
+    """Returns a Spec whose file has the name of a normalizer, and the flags that it sets to their defaults."""
+    own = dict(spec.extra.get("sentencepiece", {}))
+    fields = {"name": b"nmt_nfkc", **normalizer.fields}
+    texts = {name: fields[name] for name in ("name", "normalization_rule_tsv") if name in fields}
+    own["normalizer_spec"] = {**own.get("normalizer_spec", {}), **texts}
+    if fields.get("escape_whitespaces"):
+        own["written_defaults"] = (*own.get("written_defaults", ()), "normalizer_spec.escape_whitespaces")
+    return replace(spec, extra={**spec.extra, "sentencepiece": own})
 
 
 def _sentences(reader: Iterable[str | bytes]) -> Iterator[bytes]:
@@ -209,6 +307,14 @@ def _list_of(text: str) -> list[str]:
         return []
     values = [match["quoted"] or match["plain"] or "" for match in _CSV_VALUE.finditer(text)]
     return [value.replace('""', '"') for value in values]
+
+
+def _without_model_type(spec: Spec) -> Spec:
+    """Returns a Spec whose file does not have the default type of a model, which was not given."""
+    own = dict(spec.extra.get("sentencepiece", {}))
+    written = own.pop("written_defaults", ())
+    kept = tuple(name for name in written if name != "trainer_spec.model_type")
+    return replace(spec, extra={**spec.extra, "sentencepiece": {**own, **({"written_defaults": kept} if kept else {})}})
 
 
 def _with_records(spec: Spec, values: Mapping[str, Any]) -> Spec:
