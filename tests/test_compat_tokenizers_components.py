@@ -246,12 +246,6 @@ def test_errors(call: Make) -> None:
     assert outcome(lambda: call(face)) == outcome(lambda: call(tokenizers)) != None  # noqa: E711
 
 
-def test_components_in_python_name_the_alternative() -> None:
-    for base in (face.normalizers.Normalizer, face.pre_tokenizers.PreTokenizer, face.decoders.Decoder):
-        with pytest.raises(NotImplementedError, match="polytok has no"):
-            base.custom(object())
-
-
 def test_models_that_sample_are_refused() -> None:
     m = face
     tokenizer = m.Tokenizer(m.models.BPE(vocab={"a": 0, "b": 1, "ab": 2}, merges=[("a", "b")], dropout=0.5))

@@ -11,8 +11,21 @@ from .implementations import (
     SentencePieceBPETokenizer,
     SentencePieceUnigramTokenizer,
 )
+from .names import (
+    EncodeInput,
+    InputSequence,
+    OffsetReferential,
+    Offsets,
+    OffsetType,
+    PreTokenizedEncodeInput,
+    PreTokenizedInputSequence,
+    SplitDelimiterBehavior,
+    TextEncodeInput,
+    TextInputSequence,
+)
+from .normalized_string import NormalizedString
+from .pre_tokenized_string import PreTokenizedString
 from .regex import Regex
-from .strings import NormalizedString, PreTokenizedString
 from .token import Token
 from .tokenizer import Tokenizer
 
@@ -25,7 +38,7 @@ __polytok_face__ = Face(
         *("decoders", "implementations", "models", "normalizers", "pre_tokenizers", "processors", "trainers"),
         *("implementations.base_tokenizer", "implementations.bert_wordpiece", "implementations.byte_level_bpe"),
         *("implementations.char_level_bpe", "implementations.sentencepiece_bpe"),
-        "implementations.sentencepiece_unigram",
+        *("implementations.sentencepiece_unigram", "tools", "tools.visualizer"),
     ),
 )
 
@@ -34,12 +47,22 @@ __all__ = [
     "BertWordPieceTokenizer",
     "ByteLevelBPETokenizer",
     "CharBPETokenizer",
+    "EncodeInput",
     "Encoding",
+    "InputSequence",
     "NormalizedString",
+    "OffsetReferential",
+    "OffsetType",
+    "Offsets",
+    "PreTokenizedEncodeInput",
+    "PreTokenizedInputSequence",
     "PreTokenizedString",
     "Regex",
     "SentencePieceBPETokenizer",
     "SentencePieceUnigramTokenizer",
+    "SplitDelimiterBehavior",
+    "TextEncodeInput",
+    "TextInputSequence",
     "Token",
     "Tokenizer",
     "decoders",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from ...loading import load
 from ...spec import NormalizeStep, SplitStep
@@ -21,6 +22,13 @@ _BYTES: dict[str, Any] = {
     "merges": [],
 }
 _JOIN_BYTES = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}
+
+
+class Piece(NamedTuple):
+    """A text that was made from another; ``spans`` has the character of the other for each of its characters."""
+
+    text: str
+    spans: list[tuple[int, int]]
 
 
 def normalize(state: bytes, text: str) -> str:
@@ -43,30 +51,48 @@ def pre_tokenize(state: bytes, text: str) -> list[tuple[str, tuple[int, int]]]:
     return [(tokenizer.decode(word_ids), spans[word]) for word, word_ids in ids.items()]
 
 
-def pieces(
-    normalizer: dict[str, Any] | None,
-    pre_tokenizer: dict[str, Any] | None,
-    added_tokens: Sequence[dict[str, Any]],
-    plain: frozenset[str] | None,
-    text: str,
-) -> list[str]:
-    """Returns the pieces of a text that a model encodes, and the added tokens between them.
+def normalize_with_spans(state: bytes, text: str) -> Piece:
+    """Returns the normalized text, with the character of the text for each of its characters."""
+    tokenizer = _byte_tokenizer("normalizer", state)
+    encoding = tokenizer.encoding(text)
+    return _piece(tokenizer, encoding.ids, encoding.offsets)
 
-    ``plain`` has the added tokens to recognize; None for all of them.
-    """
-    parts = {"normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "added_tokens": added_tokens}
-    tokenizer = _tokenizer_of_pieces(json.dumps(parts))
-    encoding = tokenizer.encoding(text, special="all" if plain is None else plain)
-    is_normalized = {token.id: normalizer is not None and token.normalized for token in tokenizer.spec.special}
-    rows: dict[int, list[int]] = {}
-    found: dict[int, str] = {}
-    for id, word, (start, end) in zip(encoding.ids, encoding.word_ids, encoding.offsets, strict=True):
+
+def pre_tokenize_with_spans(state: bytes, text: str) -> list[Piece]:
+    """Returns the pieces of a text, with the character of the text for each of their characters."""
+    tokenizer = _byte_tokenizer("pre_tokenizer", state)
+    encoding = tokenizer.encoding(text)
+    words: dict[int, tuple[list[int], list[tuple[int, int]]]] = {}
+    for id, word, span in zip(encoding.ids, encoding.word_ids, encoding.offsets, strict=True):
         if word is not None:
-            rows.setdefault(word, []).append(id)
-            if id in is_normalized:
-                piece = text[start:end]
-                found[word] = normalize(json.dumps(normalizer).encode(), piece) if is_normalized[id] else piece
-    return [found[word] if word in found else tokenizer.decode(ids) for word, ids in rows.items()]
+            ids, spans = words.setdefault(word, ([], []))
+            ids.append(id)
+            spans.append(span)
+    return [_piece(tokenizer, *word) for word in words.values()]
+
+
+def _piece(tokenizer: Tokenizer, ids: list[int], spans: list[tuple[int, int]]) -> Piece:
+    """Returns the text of ids of bytes, with the span of each character's first byte."""
+    text = tokenizer.decode(ids)
+    starts, at = [], 0
+    for character in text:
+        starts.append(at)
+        at += len(character.encode())
+    return Piece(text, [spans[start] for start in starts])
+
+
+def matches(pattern: str, text: str) -> list[tuple[int, int, bool]]:
+    """Returns the matches of a pattern and the text between them, as ranges of characters with "is a match".
+
+    ``pattern`` is the JSON of a pattern.
+    """
+    split = {"type": "Split", "pattern": json.loads(pattern), "behavior": "Isolated", "invert": False}
+    all_spans = [span for _, span in pre_tokenize(json.dumps(split).encode(), text)]
+    between = {span for _, span in pre_tokenize(json.dumps({**split, "behavior": "Removed"}).encode(), text)}
+    found = [(*span, span not in between) for span in all_spans]
+    if any(not one[2] and not two[2] for one, two in pairwise(found)):
+        raise NotImplementedError("polytok does not split at empty matches: use a pattern that matches no empty text")
+    return found
 
 
 def decode(state: bytes, tokens: Sequence[str]) -> str:
@@ -76,9 +102,19 @@ def decode(state: bytes, tokens: Sequence[str]) -> str:
     return tokenizer.decode([vocab[token] for token in tokens])
 
 
+def model_tokenizer(state: bytes) -> Tokenizer:
+    """Returns a tokenizer that has a model only; ``state`` is its JSON."""
+    return _load({"model": json.loads(state)})
+
+
 def tokenize(state: bytes, text: str) -> list[tuple[int, str, tuple[int, int]]]:
     """Returns the tokens of a piece (id, text, range of bytes); ``state`` is the JSON of a model."""
-    encoding = _load({"model": json.loads(state)}).encoding(text)
+    return tokens_of(model_tokenizer(state), text)
+
+
+def tokens_of(tokenizer: Tokenizer, text: str) -> list[tuple[int, str, tuple[int, int]]]:
+    """Returns the tokens of a piece (id, text, range of bytes)."""
+    encoding = tokenizer.encoding(text)
     at = [0]  # the offset in bytes of each character
     for character in text:
         at.append(at[-1] + len(character.encode()))
@@ -93,11 +129,6 @@ def steps(
     model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}  # without bytes as entries, no step becomes part of it
     spec = _load({"model": model, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}).spec
     return spec.normalize, spec.split
-
-
-@lru_cache(_KEPT)
-def _tokenizer_of_pieces(parts: str) -> Tokenizer:
-    return _load({"model": _BYTES, "decoder": _JOIN_BYTES, **json.loads(parts)})
 
 
 @lru_cache(_KEPT)

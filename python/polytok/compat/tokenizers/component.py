@@ -53,6 +53,8 @@ class Component:
     """For each family, its classes by type."""
 
     fields: dict[str, Any]
+    object: Any = None
+    """The caller's object that does the work of a component in Python."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -73,8 +75,25 @@ class Component:
         """Has tokenizers with this component compiled again when they are next used."""
         CHANGES[0] += 1
 
+    @classmethod
+    def of_object(cls, object: Any) -> Any:
+        """Returns a component in Python."""
+        component = cls.__new__(cls)
+        component.object = object
+        return component
+
+    def in_python(self) -> bool:
+        """Reports whether the component, or one within it, is in Python."""
+        return self.object is not None or any(component.in_python() for component in self.parts())
+
+    def parts(self) -> list[Component]:
+        """Returns the components within this one, in order."""
+        return list(self.fields[self.members]) if self.members else []
+
     def json(self) -> dict[str, Any]:
-        """Returns the JSON of tokenizer.json."""
+        """Returns the JSON of tokenizer.json; raises a plain Exception for a component in Python."""
+        if self.object is not None:
+            raise Exception(f"Custom {type(self).__name__} cannot be serialized")
         fields = dict(self.fields)
         if self.members:
             fields[self.members] = [component.json() for component in fields[self.members]]
@@ -83,7 +102,7 @@ class Component:
     def copy(self) -> Component:
         """Returns an independent copy."""
         copy: Component = Component.__new__(type(self))
-        copy.fields = dict(self.fields)
+        copy.fields, copy.object = dict(self.fields), self.object
         if self.members:
             copy.fields[self.members] = [component.copy() for component in self.fields[self.members]]
         return copy

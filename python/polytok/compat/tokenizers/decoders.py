@@ -9,6 +9,7 @@ from . import alone
 from .arguments import boolean, text, unsigned
 from .component import Component, Field, component_of
 from .decode_stream import DecodeStream as DecodeStream
+from .in_python import decode
 from .pre_tokenizers import BYTE_LEVEL, METASPACE, Scheme, metaspace_fields
 from .regex import Regex, pattern_json
 
@@ -20,11 +21,14 @@ class Decoder(Component):
 
     @staticmethod
     def custom(decoder: object) -> Decoder:
-        """Refuses a decoder in Python: polytok runs decoders in its engine."""
-        raise NotImplementedError("polytok has no decoders in Python: join the tokens of id_to_token yourself")
+        """Returns a decoder in Python: ``decoder.decode_chain`` changes a list of tokens, which are then joined."""
+        component: Decoder = Decoder.of_object(decoder)
+        return component
 
     def decode(self, tokens: list[str]) -> str:
         """Returns the text of tokens."""
+        if self.in_python():
+            return decode(self, [text(token) for token in tokens])
         return alone.decode(self.__getstate__(), [text(token) for token in tokens])
 
 
@@ -94,4 +98,7 @@ class Sequence(Decoder):
     members = "decoders"
 
     def __init__(self, decoders: list[Decoder]) -> None:
-        self.fields["decoders"] = [component_of(Decoder, part) for part in decoders]
+        parts = [component_of(Decoder, part) for part in decoders]
+        if any(part.in_python() for part in parts):
+            raise NotImplementedError("a Sequence of decoders cannot hold a decoder in Python; the original panics")
+        self.fields["decoders"] = parts

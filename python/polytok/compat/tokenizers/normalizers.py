@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 from . import alone
 from .arguments import boolean, text
 from .component import Component, Field, component_of
+from .in_python import normalize
+from .normalized_string import NormalizedString, NormalizedStringRefMut
 from .regex import Pattern, Regex, pattern_json
 
 
@@ -19,11 +21,23 @@ class Normalizer(Component):
 
     @staticmethod
     def custom(obj: object) -> Normalizer:
-        """Refuses a normalizer in Python: polytok runs normalizers in its engine."""
-        raise NotImplementedError("polytok has no normalizers in Python: change the texts before encoding them")
+        """Returns a normalizer in Python: ``obj.normalize`` changes a `NormalizedString`."""
+        normalizer: Normalizer = Normalizer.of_object(obj)
+        return normalizer
+
+    def normalize(self, normalized: NormalizedString) -> None:
+        """Normalizes a text, which knows its original."""
+        target = normalized.target() if isinstance(normalized, NormalizedStringRefMut) else normalized
+        if not isinstance(target, NormalizedString):
+            raise TypeError(f"'{type(target).__name__}' object is not an instance of 'NormalizedString'")
+        normalize(self, target)
 
     def normalize_str(self, sequence: str) -> str:
         """Returns the normalized text."""
+        if self.in_python():
+            normalized = NormalizedString(sequence)
+            normalize(self, normalized)
+            return normalized.normalized
         return alone.normalize(self.__getstate__(), text(sequence))
 
 

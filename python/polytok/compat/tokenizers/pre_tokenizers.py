@@ -9,6 +9,8 @@ from ...byte_level import CHARACTERS
 from . import alone
 from .arguments import boolean, text, unsigned
 from .component import Component, Field, component_of
+from .in_python import pre_tokenize
+from .pre_tokenized_string import PreTokenizedString, PreTokenizedStringRefMut
 from .regex import Behavior, Pattern, Regex, behavior_json, pattern_json
 
 BYTE_LEVEL: Mapping[str, Any] = {"add_prefix_space": True, "trim_offsets": True, "use_regex": True}
@@ -61,13 +63,23 @@ class PreTokenizer(Component):
 
     @staticmethod
     def custom(pretok: object) -> PreTokenizer:
-        """Refuses a pre-tokenizer in Python: polytok runs pre-tokenizers in its engine."""
-        raise NotImplementedError(
-            "polytok has no pre-tokenizers in Python: split the texts, and encode the words with is_pretokenized=True"
-        )
+        """Returns a pre-tokenizer in Python: ``pretok.pre_tokenize`` splits a `PreTokenizedString`."""
+        pre_tokenizer: PreTokenizer = PreTokenizer.of_object(pretok)
+        return pre_tokenizer
+
+    def pre_tokenize(self, pretok: PreTokenizedString) -> None:
+        """Splits a text, which knows its original."""
+        target = pretok.target() if isinstance(pretok, PreTokenizedStringRefMut) else pretok
+        if not isinstance(target, PreTokenizedString):
+            raise TypeError(f"'{type(target).__name__}' object is not an instance of 'PreTokenizedString'")
+        pre_tokenize(self, target)
 
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, tuple[int, int]]]:
         """Returns the pieces of a text, each with its range of characters."""
+        if self.in_python():
+            pretok = PreTokenizedString(sequence)
+            pre_tokenize(self, pretok)
+            return [(piece, span) for piece, span, _ in pretok.get_splits()]
         return alone.pre_tokenize(self.__getstate__(), text(sequence))
 
 

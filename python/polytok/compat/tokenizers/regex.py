@@ -14,6 +14,8 @@ _BEHAVIORS = {
     "merged_with_next": "MergedWithNext",
     "contiguous": "Contiguous",
 }
+SPLIT_BEHAVIORS = tuple(_BEHAVIORS)
+"""What can happen to the delimiters of a split."""
 _BEHAVIOR_OF_JSON = {name: behavior for behavior, name in _BEHAVIORS.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ...loading import load
 from ...options import Options
 from ...spec import Insert
 from ...tokenizer import Tokenizer as Engine
-from . import decoders
+from . import alone, decoders
 from .added_token import AddedToken, added_token
 from .arguments import boolean, id_list, id_number, optional_unsigned, text, unsigned, warn_unknown
 from .changed_ids import ChangedIds, changed_ids
@@ -31,6 +31,7 @@ from .pre_tokenizers import PreTokenizer
 from .processing import process
 from .processors import PostProcessor
 from .representation import represent
+from .steps import StepEncoder, Steps
 from .trainers import Trainer, default_trainer, trainer_of
 from .training import count_words, texts_of, texts_of_files
 from .vocabulary import AddedTokens
@@ -52,13 +53,23 @@ _PADDING_KEYWORDS = ("direction", "pad_to_multiple_of", "pad_id", "pad_type_id",
 class _Compiled:
     """What encoding needs, made of one state of a `Tokenizer`."""
 
-    __slots__ = ("changed_ids", "changes", "encoding", "engine", "options", "template_lengths")
+    __slots__ = ("changed_ids", "changes", "encoding", "engine", "in_python", "options", "steps", "template_lengths")
 
     def __init__(
-        self, engine: Engine, plain: frozenset[str] | None, changes: int, changed_ids: ChangedIds | None = None
+        self,
+        engine: Engine,
+        plain: frozenset[str] | None,
+        changes: int,
+        changed_ids: ChangedIds | None = None,
+        in_python: bool = False,
+        steps: StepEncoder | None = None,
     ) -> None:
-        """``plain`` has the added tokens to recognize; None for all of them."""
+        """``plain`` has the added tokens to recognize; None for all of them.
+
+        ``in_python`` says that a component is in Python, which the engine cannot run; ``steps`` then encodes.
+        """
         self.engine = engine
+        self.in_python, self.steps = in_python, steps
         self.changed_ids = changed_ids
         self.encoding = engine.encoding
         self.changes = changes
@@ -162,7 +173,8 @@ class Tokenizer:
         else:
             self._compiled = _Compiled(engine, None, CHANGES[0])
 
-    def _json(self) -> dict[str, Any]:
+    def _json(self, left_out: Collection[str] = ()) -> dict[str, Any]:
+        """Returns the tokenizer.json, without the components of some families."""
         truncation, padding = self._truncation, self._padding
         return {
             "version": "1.0",
@@ -184,7 +196,7 @@ class Tokenizer:
             },
             "added_tokens": self._added.json(),
             **{
-                family: None if (part := self._part(family)) is None else part.json()
+                family: None if family in left_out or (part := self._part(family)) is None else part.json()
                 for family in ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
             },
         }
@@ -209,8 +221,9 @@ class Tokenizer:
     def _compile(self) -> _Compiled:
         """Compiles the components as they are now."""
         changes = CHANGES[0]
+        in_python = [part for part in _FAMILIES if (own := self._part(part)) is not None and own.in_python()]
         try:
-            document = {**self._json(), "added_tokens": self._added.engine_json()}
+            document = {**self._json(in_python), "added_tokens": self._added.engine_json()}
             engine = load(json.dumps(document).encode(), format="huggingface")
             ids = None
             if (changed := changed_ids(engine.spec, self._added, self.model.tokens()[0])) is not None:
@@ -218,8 +231,16 @@ class Tokenizer:
                 engine = Engine(spec)
         except ValueError as error:
             raise _error(error) from None
-        self._compiled = compiled = _Compiled(engine, self._plain_texts(), changes, ids)
+        steps = None
+        if "normalizer" in in_python or "pre_tokenizer" in in_python:
+            steps = StepEncoder(self._steps(), alone.model_tokenizer(self.model.__getstate__()))
+        self._compiled = compiled = _Compiled(engine, self._plain_texts(), changes, ids, bool(in_python), steps)
         return compiled
+
+    def _steps(self) -> Steps:
+        """Returns the steps before the model."""
+        parts = self._part("normalizer"), self._part("pre_tokenizer")
+        return Steps(*parts, self._added, self._encode_special_tokens)
 
     def _plain_texts(self) -> frozenset[str] | None:
         """Returns the texts of the added tokens to recognize; None for all of them."""
@@ -228,6 +249,13 @@ class Tokenizer:
     def _current(self) -> _Compiled:
         compiled = self._compiled
         return compiled if compiled is not None and compiled.changes == CHANGES[0] else self._compile()
+
+    def _refuse_samples(self) -> None:
+        if self._samples():
+            raise NotImplementedError(
+                "the model samples segmentations (dropout, alpha), but polytok always returns the best one; "
+                "set model.dropout or model.alpha to None, or sample with polytok.Tokenizer"
+            )
 
     def _samples(self) -> bool:
         """Reports whether the model of the original would segment a text in another way each time."""
@@ -390,6 +418,9 @@ class Tokenizer:
         if pair is not None:
             check(pair)
         compiled = self._current()
+        if compiled.steps is not None:
+            columns = self._by_steps(compiled.steps, sequence, pair, is_pretokenized, boolean(add_special_tokens))
+            return self._of_columns([columns])[0]
         encoding = self._encode(compiled, sequence, pair, is_pretokenized, boolean(add_special_tokens))
         if compiled.changed_ids is not None:
             return self._restored([encoding], compiled.changed_ids)[0]
@@ -397,9 +428,21 @@ class Tokenizer:
             encoding = encoding.padded(pad.target([encoding]), pad)
         return encoding_of(encoding)
 
+    def _by_steps(
+        self, steps: StepEncoder, sequence: Any, pair: Any, is_pretokenized: bool, add_special_tokens: bool
+    ) -> Columns:
+        """Returns the encoding of a tokenizer with a component in Python, not yet padded."""
+        self._refuse_samples()
+        sequences = [sequence] if pair is None else [sequence, pair]
+        texts = [steps.columns(text, index, is_pretokenized) for index, text in enumerate(sequences)]
+        return self._post_processed(texts, add_special_tokens)
+
     def _restored(self, encodings: list[PolytokEncoding], ids: ChangedIds) -> list[Encoding]:
         """Returns encodings with their ids changed, and padded."""
-        rows = [ids.restore(Columns(encoding)) for encoding in encodings]
+        return self._of_columns([ids.restore(Columns(encoding)) for encoding in encodings])
+
+    def _of_columns(self, rows: list[Columns]) -> list[Encoding]:
+        """Returns encodings with these lists, padded."""
         self._pad_columns(rows)
         return [encoding_of_columns(columns) for columns in rows]
 
@@ -414,11 +457,7 @@ class Tokenizer:
         self, compiled: _Compiled, sequence: Any, pair: Any, is_pretokenized: bool, add_special_tokens: bool
     ) -> PolytokEncoding:
         """Returns polytok's encoding, not yet padded."""
-        if self._samples():
-            raise NotImplementedError(
-                "the model samples segmentations (dropout, alpha), but polytok always returns the best one; "
-                "set model.dropout or model.alpha to None, or sample with polytok.Tokenizer"
-            )
+        self._refuse_samples()
         truncate = self._truncate
         template_length = compiled.template_lengths[pair is not None] if add_special_tokens else 0
         if truncate is not None and truncate.max_length < template_length:
@@ -439,10 +478,11 @@ class Tokenizer:
             input = _items(input)
         split = _words_and_pair if boolean(is_pretokenized) else _text_and_pair
         boolean(add_special_tokens)
-        encodings = [
-            self._encode(compiled, text, pair, is_pretokenized, add_special_tokens)
-            for text, pair in [split(item) for item in input]
-        ]
+        items = [split(item) for item in input]
+        if compiled.steps is not None:
+            arguments = is_pretokenized, add_special_tokens
+            return self._of_columns([self._by_steps(compiled.steps, *item, *arguments) for item in items])
+        encodings = [self._encode(compiled, text, pair, is_pretokenized, add_special_tokens) for text, pair in items]
         if compiled.changed_ids is not None:
             return self._restored(encodings, compiled.changed_ids)
         if (pad := self._pad) is not None:
@@ -460,8 +500,13 @@ class Tokenizer:
     ) -> Encoding:
         """Truncates, processes and pads encodings that were made before."""
         texts = [part.columns().copy() for part in (encoding, pair) if part is not None]
+        return self._of_columns([self._post_processed(texts, boolean(add_special_tokens))])[0]
+
+    def _post_processed(self, texts: list[Columns], add_special_tokens: bool) -> Columns:
+        """Truncates and processes the tokens of one or two texts."""
+        is_pair = len(texts) > 1
         if (truncate := self._truncate) is not None:
-            added = self.num_special_tokens_to_add(pair is not None) if boolean(add_special_tokens) else 0
+            added = self.num_special_tokens_to_add(is_pair) if add_special_tokens else 0
             if truncate.max_length >= added:
                 lengths = tokens_to_keep(
                     [len(part.ids) for part in texts], truncate.max_length - added, truncate.strategy
@@ -470,9 +515,7 @@ class Tokenizer:
                     part.truncated(length, truncate.stride, truncate.direction == "left")
                     for part, length in zip(texts, lengths, strict=True)
                 ]
-        columns = process(self._part("post_processor"), texts, boolean(add_special_tokens))
-        self._pad_columns([columns])
-        return encoding_of_columns(columns)
+        return process(self._part("post_processor"), texts, add_special_tokens)
 
     async def async_encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -498,6 +541,8 @@ class Tokenizer:
     def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
         compiled = self._current()
         engine = compiled.engine
+        if compiled.in_python:
+            return self._decode_by_steps(id_list(ids), boolean(skip_special_tokens))
         if compiled.changed_ids is not None:
             known_ids = compiled.changed_ids.of_engine(id_list(ids), boolean(skip_special_tokens))
             return engine.decode(known_ids, skip_special=skip_special_tokens)
@@ -506,11 +551,21 @@ class Tokenizer:
         except (TypeError, PolytokError):
             return engine.decode(id_list(ids), skip_special=skip_special_tokens)
 
+    def _decode_by_steps(self, ids: list[int], skip_special_tokens: bool) -> str:
+        """Decodes the tokens of ids, with a decoder that can be in Python."""
+        tokens = [token for id in ids if (token := self.id_to_token(id)) is not None]
+        if skip_special_tokens:
+            tokens = [token for token in tokens if token not in self._added.special]
+        decoder = self._part("decoder")
+        text: str = " ".join(tokens) if decoder is None else decoder.decode(tokens)
+        return text
+
     def decode_batch(self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = True) -> list[str]:
         rows = [id_list(ids) for ids in sequences]
-        if self._current().changed_ids is not None:
+        compiled = self._current()
+        if compiled.changed_ids is not None or compiled.in_python:
             return [self.decode(ids, skip_special_tokens) for ids in rows]
-        return self._current().engine.decode_batch(rows, skip_special=boolean(skip_special_tokens))
+        return compiled.engine.decode_batch(rows, skip_special=boolean(skip_special_tokens))
 
     async def async_decode_batch(
         self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = True
@@ -571,6 +626,10 @@ class Tokenizer:
         new_tokens = [added_token(token, special) for token in tokens]
         if all(map(self._added.ignores, new_tokens)):
             return 0  # without the model's vocabulary, which may not be read yet
+        normalizer = self._part("normalizer")
+        if normalizer is not None and normalizer.in_python():
+            for token in new_tokens:
+                normalizer.normalize_str(token.content)  # raises the errors of the caller's normalizer
         added = self._added.copy()
         count = added.add(new_tokens, self.model.token_to_id, len(self.model.tokens()[0]))
         if count:
@@ -593,9 +652,8 @@ class Tokenizer:
     def _train(self, texts: Iterable[str], trainer: Trainer | None) -> None:
         model = self.model
         used = default_trainer(model) if trainer is None else trainer_of(trainer)
-        parts = [self._part(family) for family in ("normalizer", "pre_tokenizer")]
-        normalizer, pre_tokenizer = (None if part is None else part.json() for part in parts)
-        words = count_words(texts, normalizer, pre_tokenizer, self._added.engine_json(), self._plain_texts())
+        parts = self._part("normalizer"), self._part("pre_tokenizer")
+        words = count_words(texts, *parts, self._steps(), self._added)
         used.words = words
         if used.model != type(model).__name__:
             raise _error(f"{type(used).__name__} can only train a {used.model}")

@@ -11,6 +11,10 @@ from typing import Any
 from ...spec import Bpe, ReplaceInvalid
 from ...training import Counts, TrainingReport, specs
 from . import alone
+from .added_token import AddedToken
+from .component import Component
+from .steps import Steps
+from .vocabulary import AddedTokens
 
 _BATCH_TEXTS = 1 << 12
 
@@ -52,35 +56,44 @@ def _text(value: object) -> str:
 
 def count_words(
     texts: Iterable[str],
-    normalizer: dict[str, Any] | None,
-    pre_tokenizer: dict[str, Any] | None,
-    added_tokens: Sequence[dict[str, Any]],
-    plain: frozenset[str] | None,
+    normalizer: Component | None,
+    pre_tokenizer: Component | None,
+    steps: Steps,
+    added: AddedTokens,
 ) -> list[tuple[bytes, int]]:
     """Returns the pieces of texts that a normalizer and a pre-tokenizer make, the most frequent first.
 
-    An added token is a piece too. ``plain`` has the added tokens to recognize; None for all of them.
+    An added token is a piece too. ``steps`` makes the pieces of the texts that the engine does not cut.
     """
-    normalize, split = alone.steps(normalizer, pre_tokenizer)
-    counts = Counts(normalize=normalize, split=split)
-    can_occur = _occurrence_of(added_tokens, normalizer)
+    needs_steps: Callable[[str], bool]
+    if any(part is not None and part.in_python() for part in (normalizer, pre_tokenizer)):
+        counts, needs_steps = Counts(), _always
+    else:
+        documents = [None if part is None else part.json() for part in (normalizer, pre_tokenizer)]
+        normalize, split = alone.steps(*documents)
+        counts = Counts(normalize=normalize, split=split)
+        needs_steps = _occurrence_of(list(added.by_id.values()), normalizer)
     cut: Counter[str] = Counter()
     remaining = iter(texts)
     while batch := list(islice(remaining, _BATCH_TEXTS)):
-        counts.push([text.encode() for text in batch if not can_occur(text)])
-        for text in filter(can_occur, batch):
-            cut.update(alone.pieces(normalizer, pre_tokenizer, added_tokens, plain, text))
+        counts.push([text.encode() for text in batch if not needs_steps(text)])
+        for text in filter(needs_steps, batch):
+            cut.update(piece.normalized.normalized for piece in steps.pieces(text).pieces)
     counts.add((piece.encode(), count) for piece, count in cut.items())
     return counts.words("most_frequent").to_list()
 
 
-def _occurrence_of(tokens: Sequence[dict[str, Any]], normalizer: dict[str, Any] | None) -> Callable[[str], bool]:
+def _always(text: str) -> bool:
+    return True
+
+
+def _occurrence_of(tokens: Sequence[AddedToken], normalizer: Component | None) -> Callable[[str], bool]:
     """Returns a function that reports whether an added token can occur in a text."""
     if not tokens:
         return lambda text: False
-    if normalizer is not None and any(token["normalized"] for token in tokens):
-        return lambda text: True
-    pattern = re.compile("|".join(re.escape(token["content"]) for token in tokens))
+    if normalizer is not None and any(token.normalized for token in tokens):
+        return _always
+    pattern = re.compile("|".join(re.escape(token.content) for token in tokens))
     return lambda text: pattern.search(text) is not None
 
 
