@@ -15,6 +15,7 @@ import polytok
 from chat_samples import CONVERSATIONS, DATA, OWN_TEMPLATES, ROLES, TEMPLATES, TOOLS, needs_templates, reference
 from chat_samples import tokenizer as tokenizer_of
 from polytok.chat import INPUT, TEMPLATE, Limits
+from polytok.chat.data import plain_data_of_tokenizer
 from polytok.errors import ArgumentError, ChatTemplateError, SpecialTokenError
 
 pytest.importorskip("jinja2")
@@ -69,7 +70,7 @@ def test_ids_are_those_of_transformers(name: str) -> None:
 
 def trusted_roles(tokenizer: polytok.Tokenizer, options: dict[str, Any]) -> dict[str, Any]:
     """Sets the roles of a tokenizer, as its configuration would, and returns the options."""
-    tokenizer._get_chat()._special_texts = dict(ROLES)
+    tokenizer._get_chat()._tokenizer_data = plain_data_of_tokenizer(ROLES)
     return options
 
 

@@ -15,6 +15,7 @@ from chat_samples import CONVERSATIONS, ROLES, TEMPLATES, TOOLS, control_tokens,
 pytest.importorskip("jinja2")
 
 from polytok.chat.budget import Limits
+from polytok.chat.data import plain_data_of_tokenizer
 from polytok.chat.origin import INPUT, TEMPLATE, Run, SafeText, Text, escaped, from_message, joined, literal, runs_of
 from polytok.chat.render import check_inputs, run
 from polytok.chat.render import render as render_inputs
@@ -25,7 +26,7 @@ MESSAGE = " αβ-γ\n<δ"
 
 
 def render(template: str, messages: list[Any], roles: dict[str, str], **options: Any) -> Text:
-    return render_inputs(template, check_inputs(messages, **options), roles)
+    return render_inputs(template, check_inputs(messages, **options), plain_data_of_tokenizer(roles))
 
 
 def shown(text: Text) -> str:

@@ -121,7 +121,8 @@ class Encoding:
     @property
     def ids(self) -> list[int]:
         """The id of each token."""
-        return _joined([part.ids() for part in self._parts])
+        parts = self._parts
+        return parts[0].ids() if len(parts) == 1 else _joined([part.ids() for part in parts])
 
     @property
     def tokens(self) -> list[str]:
@@ -276,7 +277,7 @@ _Template: TypeAlias = tuple[_TextlessTokens | Slot, ...]
 class Encoder:
     """Builds encodings from the columns that the engine returns, for one Spec."""
 
-    __slots__ = ("_core", "_has_one_type", "_names", "_spec", "_templates")
+    __slots__ = ("_core", "_has_one_type", "_has_simple_templates", "_names", "_spec", "_templates")
 
     def __init__(self, spec: Spec, core: _core.Tokenizer) -> None:
         self._spec = spec
@@ -286,6 +287,8 @@ class Encoder:
         slots = [tuple(part for part in template if isinstance(part, Slot)) for template in templates]
         # The first index is whether special tokens are added, the second is whether there is a second text.
         self._templates: Sequence[Sequence[_Template]] = (slots, templates)
+        # Whether the template for a single text contains no second text.
+        self._has_simple_templates = all(part.text == 0 for part in slots[0])
         processor: Mapping[str, Any] = self._setting_of_file("post_processor") or {}
         processors = processor.get("processors", [processor])
         self._has_one_type = any(part.get("type") == "RobertaProcessing" for part in processors)
@@ -312,6 +315,20 @@ class Encoder:
         for part in template:
             encoding = encoding.merged(self._part_in_windows(part, columns, windows, self._has_one_type and adds))
         return encoding
+
+    def encode_text(self, text: Any, options: _core.ResolvedOptions | None) -> Encoding:
+        """Returns the encoding of a single text that is not truncated. It is that of `encode`, in half of the time."""
+        is_str = text.__class__ is str
+        columns = self._core.token_columns(text, options) if is_str else self._columns_of_text("text", text, options)
+        template = self._templates[options is not None and options.add_special][0]
+        if not self._has_simple_templates:
+            return Encoding(tuple([self._whole_part(part, (columns,)) for part in template]))
+        names, length = self._names, len(columns)
+        parts = [
+            part if part.__class__ is _TextlessTokens else _TextTokens(columns, names, 0, length, 0, part.type_id)
+            for part in template
+        ]
+        return Encoding(tuple(parts))
 
     def _whole_part(self, part: _TextlessTokens | Slot, columns: Sequence[_core.TokenColumns]) -> _TokenRun:
         """Returns the tokens of a part of a template; in a slot, the tokens of the whole text."""

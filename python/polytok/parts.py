@@ -57,12 +57,19 @@ class Parts(_core.Parts):
 
     @classmethod
     def _of_pairs(cls, pairs: tuple[tuple[str, bool], ...]) -> Self:
-        runs = _repaired_runs(pairs)
-        encoded_texts = [run.text.encode() for run in runs]
-        parts = super().__new__(cls, b"".join(encoded_texts), _trusted_runs(runs, encoded_texts))
+        text = "".join([text for text, _ in pairs])
+        if text.isascii():  # each character is a byte
+            data, bounds = text.encode(), tuple(itertools.accumulate([len(text) for text, _ in pairs], initial=0))
+            trusted_runs = _joined_runs([bounds[at : at + 2] for at, (_, trusted) in enumerate(pairs) if trusted])
+        else:
+            runs = _repaired_runs(pairs)
+            encoded_texts = [run.text.encode() for run in runs]
+            data, bounds = b"".join(encoded_texts), _bounds(runs, len(pairs))
+            trusted_runs = _trusted_runs(runs, encoded_texts)
+        parts = super().__new__(cls, data, trusted_runs)
         object.__setattr__(parts, "_pairs", pairs)
-        object.__setattr__(parts, "_text", "".join([text for text, _ in pairs]))
-        object.__setattr__(parts, "_bounds", _bounds(runs, len(pairs)))
+        object.__setattr__(parts, "_text", text)
+        object.__setattr__(parts, "_bounds", bounds)
         return parts
 
     @property
@@ -215,10 +222,19 @@ def _trusted_runs(runs: Iterable[_Run], encoded_texts: Iterable[bytes]) -> list[
     at = 0
     for run, encoded_text in zip(runs, encoded_texts, strict=True):
         start, at = at, at + len(encoded_text)
-        if run.trusted and encoded_text:
-            is_adjacent = trusted_runs and trusted_runs[-1][1] == start
-            trusted_runs.append((trusted_runs.pop()[0] if is_adjacent else start, at))
-    return trusted_runs
+        if run.trusted:
+            trusted_runs.append((start, at))
+    return _joined_runs(trusted_runs)
+
+
+def _joined_runs(runs: Iterable[tuple[int, ...]]) -> list[tuple[int, int]]:
+    """Returns the runs that are not empty, in order; adjacent runs are joined."""
+    joined: list[tuple[int, int]] = []
+    for start, end in runs:
+        if start < end:
+            is_adjacent = joined and joined[-1][1] == start
+            joined.append((joined.pop()[0] if is_adjacent else start, end))
+    return joined
 
 
 def _bounds(runs: Iterable[_Run], part_count: int) -> tuple[int, ...]:

@@ -65,6 +65,12 @@ def _init(self: Any, /, *args: object, **keywords: object) -> None:
     names: tuple[str, ...] = self.__match_args__
     if len(args) > len(names):
         raise TypeError(f"{type(self).__name__} has {len(names)} fields, not {len(args)}")
+    if len(args) == len(names) and not keywords:
+        for name, value in zip(names, args, strict=True):
+            object.__setattr__(self, name, value)
+        if hasattr(self, "__post_init__"):
+            self.__post_init__()
+        return
     given_values = dict(zip(names, args, strict=False))
     if repeated := given_values.keys() & keywords:
         raise TypeError(f"{type(self).__name__} got multiple values for {', '.join(sorted(repeated))}")

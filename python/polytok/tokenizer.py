@@ -301,8 +301,12 @@ class Tokenizer:
         >>> encoding.tokens, encoding.type_ids
         (['a', 'Ġb', 'c', '-', '-'], [0, 0, 1, 0, 0])
         """
-        encoder = self._get_encoder()
-        resolved_options = self._resolve_options(options, keywords, "encoding", "pair", *_ENCODING_KEYWORDS)
+        encoder = self._encoder or self._get_encoder()
+        resolved_options = None
+        if options is not None or keywords:
+            resolved_options = self._resolve_options(options, keywords, "encoding", "pair", *_ENCODING_KEYWORDS)
+        if pair is None and truncation is None and padding is None and pretokenized is False:
+            return encoder.encode_text(text, resolved_options)
         requested_truncation, requested_padding = encoder.truncation(truncation), encoder.padding(padding)
         checks.flag("pretokenized", pretokenized)
         encoding = encoder.encode(text, pair, resolved_options, requested_truncation, pretokenized)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..checks import one_of
 from .budget import Limits
+from .data import plain_data_of_tokenizer
 from .encode import SPECIAL_IN_MESSAGES, ChatEncoding, SpecialInMessages, encode, parts_of
 from .origin import INPUT, TEMPLATE, Text
 from .render import check_inputs, render
@@ -38,7 +39,7 @@ class ChatTemplates:
 
     def __init__(self, spec: Spec) -> None:
         self.templates = templates_of(spec)
-        self._special_texts = special_texts(spec)
+        self._tokenizer_data = plain_data_of_tokenizer(special_texts(spec))
 
     def render(self, messages: Iterable[Any], template: str | None, options: Mapping[str, Any]) -> Parts:
         """Returns the text of a conversation in parts."""
@@ -59,4 +60,4 @@ class ChatTemplates:
     def _text(self, messages: Iterable[Any], template: str | None, options: Mapping[str, Any]) -> Text:
         inputs = check_inputs(messages, **options)
         source = choose(self.templates, template, inputs.tools is not None)
-        return render(source, inputs, self._special_texts)
+        return render(source, inputs, self._tokenizer_data)

@@ -3,8 +3,6 @@ that grows adds to a counter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -59,15 +57,20 @@ class Budget:
 _BUDGET: ContextVar[Budget] = ContextVar("polytok_chat_budget")
 
 
-@contextmanager
-def spending(limits: Limits, input_characters: int = 0, messages: int = 0) -> Iterator[Budget]:
+class spending:  # a context manager, which is called like a function
     """Sets the budget of everything that this thread renders within the block."""
-    budget = Budget(limits, input_characters, messages)
-    token = _BUDGET.set(budget)
-    try:
-        yield budget
-    finally:
-        _BUDGET.reset(token)
+
+    __slots__ = ("_budget", "_token")
+
+    def __init__(self, limits: Limits, input_characters: int = 0, messages: int = 0) -> None:
+        self._budget = Budget(limits, input_characters, messages)
+
+    def __enter__(self) -> Budget:
+        self._token = _BUDGET.set(self._budget)
+        return self._budget
+
+    def __exit__(self, *_: object) -> None:
+        _BUDGET.reset(self._token)
 
 
 def step(count: int) -> bool:

@@ -32,7 +32,7 @@ def plain_data(value: Any, origin: int) -> Any:
         return int(value)
     if isinstance(value, float):
         return float(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # a dict is recognized faster than a Mapping
         return {plain_data(key, origin): plain_data(item, origin) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return type_of_sequence(value)([plain_data(item, origin) for item in value])
@@ -64,6 +64,8 @@ def messages_data(messages: Iterable[Any]) -> list[dict[Any, Any]]:
 
 
 def _message_list(messages: Any) -> list[Any]:
+    if type(messages) is list:
+        return messages
     messages = getattr(messages, "messages", messages)
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
         raise TypeError(f"messages={shown(messages)} is not a list of messages, such as {_EXAMPLE}")
@@ -110,13 +112,10 @@ def documents_data(documents: Any) -> list[Any] | None:
     return data
 
 
-def variables_data(special_texts: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+def variables_data(tokenizer_data: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the variables for a template. Those of the tokenizer, such as ``bos_token``, belong to the template;
     those of the caller are input, even if they replace one of these."""
-    return {
-        **plain_data_of_tokenizer(special_texts),
-        **{name: plain_data(variables[name], INPUT) for name in variables},
-    }
+    return {**tokenizer_data, **{name: plain_data(variables[name], INPUT) for name in variables}}
 
 
 def plain_data_of_tokenizer(special_texts: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,12 +127,12 @@ def input_characters(value: Any) -> int:
     """Returns the number of characters in all texts of a value."""
     count = 0
     pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Text):
-            count += len(item)
+    for item in pending:  # which grows
+        if isinstance(item, str):
+            count += len(item) if isinstance(item, Text) else 0
         elif isinstance(item, dict):
-            pending += [*item, *item.values()]
+            pending += item
+            pending += item.values()
         elif isinstance(item, (list, tuple)):
             pending += item
     return count

@@ -74,7 +74,7 @@ def parts_of(text: Text) -> Parts:
     for run in runs_of(text):
         pairs.append((str.__getitem__(text, slice(start, start + run.length)), run.origin == TEMPLATE))
         start += run.length
-    return Parts(pairs)
+    return Parts._of_pairs(tuple(pairs))
 
 
 def encode(text: Text, spans_of: Callable[..., Spans], special_in_messages: SpecialInMessages) -> ChatEncoding:

@@ -20,7 +20,7 @@ from jinja2.compiler import CodeGenerator, Frame, MacroRef, operators
 from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
-from jinja2.runtime import Context, Macro
+from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
@@ -43,6 +43,8 @@ _ATTRIBUTES = {
     bytes: frozenset(("decode",)),
     int: frozenset(("bit_length", "real", "imag", "numerator", "denominator")),
 }
+# Jinja's other rules about attributes are for functions, generators and objects that can change.
+_PLAIN_TYPES = frozenset((Text, LoopContext))
 _STEP, _WEIGH, _SLICED, _TO_TEXT = "polytok_step", "polytok_weigh", "polytok_sliced", "polytok_str"
 _LITERAL = "polytok_text_"
 
@@ -234,6 +236,8 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         return super().getattr(Text(obj) if type(obj) is str else obj, attribute)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        if type(obj) in _PLAIN_TYPES:
+            return not attr.startswith("_")
         names = _ATTRIBUTES.get(type(obj))
         return (names is None or attr in names) and super().is_safe_attribute(obj, attr, value)
 

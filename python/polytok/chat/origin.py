@@ -41,7 +41,7 @@ class Text(str):
     _runs: tuple[Run, ...]
 
     def __new__(cls, content: str = "", runs: Iterable[Run] | None = None) -> Text:
-        text = super().__new__(cls, content)
+        text = str.__new__(cls, content)
         text._runs = runs_of(content) if runs is None else tuple(runs)
         return text
 
@@ -296,14 +296,19 @@ class SafeText(Text):
         return escaped(value) if isinstance(value, str) or hasattr(value, "__html__") else value
 
 
+def _run(length: int, origin: int, generated: bool) -> Run:
+    """Creates a Run in half of the time of its class."""
+    return tuple.__new__(Run, (length, origin, generated))
+
+
 def literal(content: str) -> Text:
     """Returns a text that the template wrote."""
-    return Text(content, (Run(len(content), TEMPLATE, False),) if content else ())
+    return from_message(content, TEMPLATE)
 
 
 def from_message(content: str, origin: int) -> Text:
     """Returns a text of the message with this index, or of another input."""
-    return Text(content, (Run(len(content), origin, False),) if content else ())
+    return Text(content, (_run(len(content), origin, False),) if content else ())
 
 
 def generated(text: str) -> Text:
@@ -326,10 +331,12 @@ def joined(texts: Iterable[str]) -> Text:
         spend_steps(len(texts))
     runs: list[Run] = []
     for text in texts:
-        added = runs_of(text)
-        if runs and added and runs[-1][1:] == added[0][1:]:
-            runs[-1] = Run(runs[-1].length + added[0].length, *added[0][1:])
-            added = added[1:]
+        added = text._runs if text.__class__ is Text else runs_of(text)
+        if runs and added:
+            last, first = runs[-1], added[0]
+            if last[1] == first[1] and last[2] == first[2]:
+                runs[-1] = _run(last[0] + first[0], first[1], first[2])
+                added = added[1:]
         runs += added
     return Text("".join(texts), runs)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..checks import flag, instance, shown
 from ..errors import ArgumentError, ChatTemplateError
@@ -19,6 +20,11 @@ from .data import (
     variables_data,
 )
 from .origin import Text, joined, runs_of
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from jinja2.exceptions import TemplateSyntaxError
 
 _DEFAULT_LIMITS = Limits()
 _STEPS_OF_PART = 32
@@ -56,8 +62,11 @@ def check_inputs(
     return Inputs(conversation, tool_list, document_list, add_generation_prompt, field, limits, variables)
 
 
-def render(template: str, inputs: Inputs, special_texts: Mapping[str, Any]) -> Text:
-    """Returns the text of a conversation, whose characters know their origin."""
+def render(template: str, inputs: Inputs, tokenizer_data: Mapping[str, Any]) -> Text:
+    """Returns the text of a conversation, whose characters know their origin.
+
+    ``tokenizer_data`` has the variables of the tokenizer, such as ``bos_token``, as plain data.
+    """
     check_variables(inputs.variables, template)
     field = inputs.field_to_continue
     final_text = None if field is None else _mark_final_message(template, inputs.conversation, field)
@@ -66,7 +75,7 @@ def render(template: str, inputs: Inputs, special_texts: Mapping[str, Any]) -> T
         "tools": inputs.tools,
         "documents": inputs.documents,
         "add_generation_prompt": inputs.add_generation_prompt,
-        **variables_data(special_texts, inputs.variables),
+        **variables_data(tokenizer_data, inputs.variables),
     }
     text = run(template, values, inputs.limits)
     return text if final_text is None else _without_end(text, final_text)
@@ -74,14 +83,7 @@ def render(template: str, inputs: Inputs, special_texts: Mapping[str, Any]) -> T
 
 def run(template: str, values: Mapping[str, Any], limits: Limits) -> Text:
     """Runs a template. Raises `ChatTemplateError` with the template's message and line for every error in it."""
-    try:
-        from . import environment
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "jinja2":
-            raise
-        raise ChatTemplateError("chat templates need the package jinja2: pip install 'polytok[chat]'") from None
-    from jinja2.exceptions import TemplateSyntaxError
-
+    environment, syntax_error = _modules()
     program = None
     try:
         program = environment.compiled(template)
@@ -92,7 +94,7 @@ def run(template: str, values: Mapping[str, Any], limits: Limits) -> Text:
             return text
     except ChatTemplateError:  # a limit
         raise
-    except TemplateSyntaxError as error:
+    except syntax_error as error:
         raise ChatTemplateError(f"the chat template is not valid, line {error.lineno}: {error.message}") from error
     except RecursionError as error:
         raise ChatTemplateError("the chat template or its input is nested too deeply") from error
@@ -100,6 +102,20 @@ def run(template: str, values: Mapping[str, Any], limits: Limits) -> Text:
         line = None if program is None else environment.line_of(program, error)
         place = "" if line is None else f", line {line}"
         raise ChatTemplateError(f"chat template{place}: {_message_of(error)}") from error
+
+
+@cache
+def _modules() -> tuple[ModuleType, type[TemplateSyntaxError]]:
+    """Returns the module of this package that needs jinja2, and jinja2's error for a template that is not valid."""
+    try:
+        from . import environment
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "jinja2":
+            raise
+        raise ChatTemplateError("chat templates need the package jinja2: pip install 'polytok[chat]'") from None
+    from jinja2.exceptions import TemplateSyntaxError
+
+    return environment, TemplateSyntaxError
 
 
 def _message_of(error: Exception) -> str:
