@@ -1,5 +1,6 @@
 //! Converts ids from Python objects.
 
+use std::cell::Cell;
 use std::ffi::c_ulong;
 
 use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
@@ -17,6 +18,32 @@ pub const MAX_BORROWED_IDS: usize = 4096;
 
 /// The maximum length of a list whose ids are kept without an allocation.
 const MAX_SHORT_LIST: usize = 32;
+
+/// The maximum number of ids whose memory a thread keeps for its next call.
+const MAX_KEPT_IDS: usize = 1 << 14;
+
+thread_local! {
+    static KEPT_IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+}
+
+/// An empty vector of ids. The thread keeps its memory for the next call.
+pub struct KeptIds(pub Vec<u32>);
+
+impl Default for KeptIds {
+    fn default() -> KeptIds {
+        KeptIds(KEPT_IDS.take())
+    }
+}
+
+impl Drop for KeptIds {
+    fn drop(&mut self) {
+        if self.0.capacity() <= MAX_KEPT_IDS {
+            self.0.clear();
+            // The thread can have ended its thread-local values already.
+            let _ = KEPT_IDS.try_with(|kept| kept.set(std::mem::take(&mut self.0)));
+        }
+    }
+}
 
 /// Ids in a Python array, or copied from a Python object.
 pub enum Ids<'py> {

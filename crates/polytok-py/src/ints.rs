@@ -20,6 +20,7 @@ impl Ints {
     /// Creates a list of ids.
     pub fn list<'py>(&self, py: Python<'py>, tokenizer: &Tokenizer, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
         match self.0.table(tokenizer, ids.len()) {
+            Some(table) if ids.len() <= PREFETCHED_INTS => short_list(py, table, ids),
             Some(table) => list(py, table, ids),
             None => PyList::new(py, ids),
         }
@@ -56,6 +57,20 @@ fn list<'py>(py: Python<'py>, table: &ObjectTable, ids: &[u32]) -> PyResult<Boun
         }
     }
     Ok(list.finish())
+}
+
+/// Creates a list of a few ids, without the steps that a long list needs.
+fn short_list<'py>(py: Python<'py>, table: &ObjectTable, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    // SAFETY: the thread is attached, and the list has a slot for each id, which takes over the reference to the int.
+    // No other code runs while slots are null: creating an int runs neither Python code nor the garbage collector.
+    unsafe {
+        let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len() as ffi::Py_ssize_t))?;
+        for (at, &id) in ids.iter().enumerate() {
+            let int = table.object(py, table.borrowed(id), id, || new_int(py, id))?;
+            ffi::PyList_SET_ITEM(list.as_ptr(), at as ffi::Py_ssize_t, int.into_ptr());
+        }
+        Ok(list.cast_into_unchecked())
+    }
 }
 
 /// Creates an int.

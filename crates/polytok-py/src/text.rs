@@ -96,6 +96,7 @@ impl<'a> StoredText<'a> {
         }
     }
 
+    #[inline]
     fn of_str(string: &'a Bound<'_, PyString>) -> PyResult<StoredText<'a>> {
         // SAFETY: a str never changes, and the reference keeps it alive. The tests of each platform check that PyO3 reads
         // the state of a str as the platform's C compiler has stored it.
@@ -191,6 +192,15 @@ impl Drop for Buffer {
             // The thread can have ended its thread-local values already.
             let _ = KEPT_BUFFER.try_with(|buffer| buffer.set(std::mem::take(&mut self.0)));
         }
+    }
+}
+
+/// Returns the text of a `str` of ASCII characters, which is stored as UTF-8; None for any other object.
+#[inline]
+pub fn ascii<'a>(object: &'a Bound<'_, PyAny>) -> Option<PyText<'a>> {
+    match StoredText::of_str(object.cast::<PyString>().ok()?) {
+        Ok(StoredText::Bytes(characters)) => Some(PyText::Stored(characters)),
+        _ => None,
     }
 }
 

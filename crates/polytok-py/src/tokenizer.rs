@@ -19,7 +19,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::{row_error, to_python};
 use crate::gil::{run_detached, run_detached_if_long};
-use crate::ids::MAX_BORROWED_IDS;
+use crate::ids::{KeptIds, MAX_BORROWED_IDS};
 use crate::ints::Ints;
 use crate::kept::KeptObjects;
 use crate::streams::{PyByteStream, PyTextStream, PyTextStreams, text_options, unknown_ids};
@@ -209,7 +209,9 @@ impl PyTokenizer {
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.list(py, &self.ids(py, text, options)?)
+        let mut ids = KeptIds::default();
+        self.append_ids(py, text, options, &mut ids.0)?;
+        self.list(py, &ids.0)
     }
 
     #[pyo3(signature = (text, options=None))]
@@ -559,9 +561,11 @@ impl PyTokenizer {
         object: &'a Bound<'_, PyAny>,
         options: Options<'a, '_>,
     ) -> PyResult<(PyText<'a>, EncodeOptions<'a>)> {
-        // Most texts are str, which is the cheapest class to recognize.
-        let parts = if object.is_instance_of::<PyString>() { None } else { object.cast::<PyParts>().ok() };
-        let Some(parts) = parts else { return Ok((text::text(object)?, engine_options(options))) };
+        // Most texts are str, and most of these are ASCII.
+        if let Some(text) = text::ascii(object) {
+            return Ok((text, engine_options(options)));
+        }
+        let Ok(parts) = object.cast::<PyParts>() else { return Ok((text::text(object)?, engine_options(options))) };
         let parts = parts.get();
         self.prepare(object.py(), parts, options)?;
         let trusted = Some(parts.trusted());
@@ -683,9 +687,20 @@ impl PyTokenizer {
     }
 
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<Vec<u32>> {
-        let (text, options) = self.input(text, options)?;
-        let mut ids = Vec::with_capacity(text.len() / ASSUMED_BYTES_PER_ID + 16);
-        run_detached(py, text.len(), || self.tokenizer.encode(&text, options, &mut ids)).map_err(to_python)?;
+        let mut ids = Vec::new();
+        self.append_ids(py, text, options, &mut ids)?;
         Ok(ids)
+    }
+
+    fn append_ids<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        options: Options<'_, 'py>,
+        ids: &mut Vec<u32>,
+    ) -> PyResult<()> {
+        let (text, options) = self.input(text, options)?;
+        ids.reserve(text.len() / ASSUMED_BYTES_PER_ID + 16);
+        run_detached(py, text.len(), || self.tokenizer.encode(&text, options, ids)).map_err(to_python)
     }
 }

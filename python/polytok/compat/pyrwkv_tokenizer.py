@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..errors import TokenIdError
 from ..loading import load
+from ..tokenizer import Tokenizer
 from .face import Face
 
 __all__ = ["RWKVTokenizer", "WorldTokenizer"]
@@ -30,11 +31,19 @@ class WorldTokenizer:
     """The tokenizer of a file such as rwkv_vocab_v20230424.txt."""
 
     def __init__(self, vocab_filepath: str | os.PathLike[str]) -> None:
-        self._tokenizer = load(Path(vocab_filepath))
-        if self._tokenizer.spec.origin.format != "rwkv":
+        tokenizer = load(Path(vocab_filepath))
+        if tokenizer.spec.origin.format != "rwkv":
             raise ValueError(f"{str(vocab_filepath)!r} is not a vocabulary of RWKV: polytok.load reads it")
-        self._encode = self._tokenizer.encode
-        self._decode_bytes = self._tokenizer.decode_bytes
+        self.__setstate__(tokenizer)
+
+    def __getstate__(self) -> Tokenizer:
+        return self._tokenizer
+
+    def __setstate__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        # The methods of polytok.Tokenizer resolve options, which takes as long as encoding a short text.
+        self._encode = tokenizer._core.encode
+        self._decode_bytes = tokenizer._core.decode_bytes
 
     def encode(self, word: str) -> list[int]:
         """Returns the ids of a text."""
@@ -94,6 +103,8 @@ class RWKVTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Returns the ids of a text."""
+        if text.__class__ is str and text.isascii():
+            return self.tokenizer._encode(text)
         return self.tokenizer.encode(text)
 
     def encode_batch(self, text_list: Sequence[str]) -> list[list[int]]:
