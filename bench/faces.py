@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from hashlib import sha1
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -163,8 +164,63 @@ def _tiktoken_text_cells(a: Any, b: Any, size: str, text: str) -> Iterator[Cell]
     yield Cell(f"{size}, decode_with_offsets", lambda: a.decode_with_offsets(ids), lambda: b.decode_with_offsets(ids))
 
 
+TOKENIZER_FILES = {"GPT-2": "gpt2", "BERT": "bert_base_cased", "Llama 3": "llama32_rebuilt"}
+
+
+def tokenizers_cells() -> Iterator[Cell]:
+    """Yields the cells of tokenizers: ids, offsets, batches and decoding of three files, and loading them."""
+    import tokenizers
+
+    from polytok.compat import tokenizers as face
+
+    for name, stem in TOKENIZER_FILES.items():
+        path = str(DATA / f"vocab/huggingface/{stem}.json")
+        a, b = tokenizers.Tokenizer.from_file(path), face.Tokenizer.from_file(path)
+        for size_name, size in SIZES.items():
+            yield from _tokenizers_text_cells(a, b, f"{name}, {size_name}", corpus_text(size))
+        for size in (100, 1000):
+            prose = corpus_text(BATCH * size)
+            texts = [prose[start : start + size] for start in range(0, len(prose), size)]
+            yield from _tokenizers_batch_cells(a, b, f"{name}, {len(texts)} × {size} bytes", texts)
+        yield Cell(
+            f"{name}, load", partial(tokenizers.Tokenizer.from_file, path), partial(face.Tokenizer.from_file, path)
+        )
+
+
+def _tokenizers_text_cells(a: Any, b: Any, size: str, text: str) -> Iterator[Cell]:
+    ids = a.encode(text).ids
+    assert b.encode(text).ids == ids
+    yield Cell(f"{size}, encode, ids", lambda: a.encode(text).ids, lambda: b.encode(text).ids)
+    yield Cell(f"{size}, encode, ids and offsets", lambda: _ids_and_offsets(a, text), lambda: _ids_and_offsets(b, text))
+    yield Cell(f"{size}, decode", lambda: a.decode(ids), lambda: b.decode(ids))
+
+
+def _ids_and_offsets(tokenizer: Any, text: str) -> object:
+    encoding = tokenizer.encode(text)
+    return encoding.ids, encoding.offsets
+
+
+def _tokenizers_batch_cells(a: Any, b: Any, size: str, texts: list[str]) -> Iterator[Cell]:
+    rows = [encoding.ids for encoding in a.encode_batch(texts)]
+    for method in ("encode_batch", "encode_batch_fast"):
+        calls = [partial(_ids_of_batch, getattr(tokenizer, method), texts) for tokenizer in (a, b)]
+        yield Cell(f"{size}, {method}, ids", *calls)
+    calls = [partial(_offsets_of_batch, tokenizer.encode_batch, texts) for tokenizer in (a, b)]
+    yield Cell(f"{size}, encode_batch, ids and offsets", *calls)
+    yield Cell(f"{size}, decode_batch", partial(a.decode_batch, rows), partial(b.decode_batch, rows))
+
+
+def _ids_of_batch(encode: Callable[[list[str]], Any], texts: list[str]) -> object:
+    return [encoding.ids for encoding in encode(texts)]
+
+
+def _offsets_of_batch(encode: Callable[[list[str]], Any], texts: list[str]) -> object:
+    return [(encoding.ids, encoding.offsets) for encoding in encode(texts)]
+
+
 CELLS: Mapping[str, Callable[[], Iterator[Cell]]] = {
     "tiktoken": tiktoken_cells,
+    "tokenizers": tokenizers_cells,
 }
 
 

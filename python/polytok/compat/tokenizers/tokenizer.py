@@ -561,11 +561,15 @@ class Tokenizer:
         return text
 
     def decode_batch(self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = True) -> list[str]:
-        rows = [id_list(ids) for ids in sequences]
+        rows = list(sequences)
         compiled = self._current()
         if compiled.changed_ids is not None or compiled.in_python:
             return [self.decode(ids, skip_special_tokens) for ids in rows]
-        return compiled.engine.decode_batch(rows, skip_special=boolean(skip_special_tokens))
+        decode_batch = compiled.engine.decode_batch
+        try:
+            return decode_batch(rows, skip_special=boolean(skip_special_tokens))
+        except (TypeError, PolytokError):
+            return decode_batch([id_list(ids) for ids in rows], skip_special=skip_special_tokens)
 
     async def async_decode_batch(
         self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = True

@@ -190,7 +190,11 @@ class WordLevelTrainer(Trainer):
 
 
 class UnigramTrainer(Trainer):
-    """Holds options only: polytok trains Unigram as SentencePiece does, not as tokenizers does."""
+    """Holds options only: polytok trains Unigram as SentencePiece does.
+
+    The original adds floating-point numbers in the order of a hash table, so its scores, and the ids that follow from
+    them, differ from run to run.
+    """
 
     model = "Unigram"
     order = (
