@@ -61,6 +61,18 @@ def test_all_calls_answer_the_same(path: Path) -> None:
     assert len(raising) < 25, raising  # the strategies that cannot truncate a text
 
 
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "cls"),
+    [("bert_base_cased", "BertTokenizer"), ("llama2", "LlamaTokenizerFast"), ("clip_base", "CLIPTokenizerFast")],
+)
+def test_folders_answer_the_same(name: str, cls: str, tmp_path: Path) -> None:
+    folder = bank.write_folder(VOCAB / "huggingface" / f"{name}.json", cls, tmp_path)
+    count, different, _ = bank.compare_folder(folder)
+    assert count > 100
+    assert not different
+
+
 def test_default_vocabulary_answers_the_same(folder: Path) -> None:
     original = load(folder)
     with face.patched():
@@ -234,6 +246,39 @@ def test_datasets_find_their_cache_again(folder: Path, tmp_path: Path) -> None:
     assert list(ours) == load(folder)(list(bank.TEXTS))["input_ids"]
 
 
+_MAP = """
+import sys
+import datasets, polytok, transformers
+datasets.disable_progress_bars()
+polytok.compat.install("transformers")
+tokenizer = transformers.AutoTokenizer.from_pretrained(sys.argv[1])
+tokenizer.pad_token = tokenizer.eos_token
+rows = datasets.load_dataset("json", data_files=sys.argv[2], split="train", cache_dir=sys.argv[3])
+def tokenize(row):
+    return tokenizer(row["text"], truncation=True, max_length=16, padding="max_length")
+for _ in range(2):
+    result = rows.map(tokenize, batched=True)
+    print(result._fingerprint, result.cache_files[0]["filename"], sum(map(sum, result["input_ids"])))
+    tokenizer("a longer text", padding=True)
+"""
+
+
+def test_datasets_find_their_cache_in_another_process(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in bank.TEXTS))
+    arguments = [sys.executable, "-c", _MAP, str(folder), str(tmp_path / "rows.jsonl"), str(tmp_path / "cache")]
+    lines: list[str] = []
+    written: list[dict[str, int]] = []
+    for _ in range(2):
+        lines += subprocess.run(arguments, check=True, capture_output=True, text=True).stdout.splitlines()
+        files = (tmp_path / "cache").rglob("cache-*.arrow")
+        written.append({str(file): file.stat().st_mtime_ns for file in files})
+    assert len(lines) == 4
+    assert len(set(lines)) == 1
+    assert len(written[0]) == 1
+    assert written[1] == written[0]
+
+
 # vLLM
 
 
@@ -255,9 +300,19 @@ class _Registry:
         self.tokenizers[tokenizer_mode] = (module, class_name)
 
 
+class _RendererRegistry:
+    def __init__(self) -> None:
+        self.renderers = {"hf": ("vllm.renderers.hf", "HfRenderer")}
+
+    def register(self, renderer_mode: str, module: str, class_name: str) -> None:
+        assert renderer_mode not in self.renderers
+        self.renderers[renderer_mode] = (module, class_name)
+
+
 class _CachedHfTokenizer:
     @classmethod
     def from_pretrained(cls, path_or_repo_id: Any, *args: Any, download_dir: Any = None, **kwargs: Any) -> Any:
+        assert kwargs.pop("mistral_format") is False
         return transformers.AutoTokenizer.from_pretrained(path_or_repo_id, *args, cache_dir=download_dir, **kwargs)
 
 
@@ -265,12 +320,15 @@ def test_vllm_mode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     registry, hf = types.ModuleType("vllm.tokenizers.registry"), types.ModuleType("vllm.tokenizers.hf")
     registry.TokenizerRegistry = _Registry()  # type: ignore[attr-defined]
     hf.CachedHfTokenizer = _CachedHfTokenizer  # type: ignore[attr-defined]
-    for module in (types.ModuleType("vllm"), types.ModuleType("vllm.tokenizers"), registry, hf):
+    renderers, packages = types.ModuleType("vllm.renderers.registry"), ("vllm", "vllm.tokenizers", "vllm.renderers")
+    renderers.RENDERER_REGISTRY = _RendererRegistry()  # type: ignore[attr-defined]
+    for module in (*map(types.ModuleType, packages), registry, hf, renderers):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(tokenizers.decoders, "DecodeStream", tokenizers.decoders.DecodeStream)
     vllm.register()
     vllm.register()
     assert not isinstance(load(folder)._tokenizer, face.Backend)
+    assert renderers.RENDERER_REGISTRY.renderers["polytok"] == ("vllm.renderers.hf", "HfRenderer")
     (module, name) = registry.TokenizerRegistry.tokenizers["polytok"]
     cls = getattr(sys.modules[module], name)
     tokenizer = cls.from_pretrained(folder, trust_remote_code=False, download_dir=None, truncation_side="left")
@@ -283,6 +341,11 @@ def test_vllm_mode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(part for id in ids[1:] if (part := stream.step(tokenizer._tokenizer, id)) is not None)
     assert tokenizer.decode(ids[:1]) + text == "Größe 😀"
     assert not isinstance(load(folder)._tokenizer, face.Backend)
+
+
+def test_another_release_of_vllm_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vllm", types.ModuleType("vllm"))
+    vllm.register()
 
 
 def test_importing_the_modules_imports_no_package() -> None:

@@ -370,16 +370,95 @@ def compare_file(path: Path) -> tuple[int, list[str], list[str]]:
         unpatch()
 
 
+FOLDERS = {
+    "20B_tokenizer": ("GPTNeoXTokenizerFast",),
+    "bert_base_cased": ("BertTokenizerFast", "BertTokenizer", "DistilBertTokenizerFast", "PreTrainedTokenizerFast"),
+    "clip_base": ("CLIPTokenizerFast", "PreTrainedTokenizerFast"),
+    "gpt2": ("GPT2TokenizerFast", "GPT2Tokenizer", "Qwen2Tokenizer", "RobertaTokenizerFast", "PreTrainedTokenizerFast"),
+    "gpt_neox": ("GPTNeoXTokenizerFast", "PreTrainedTokenizerFast"),
+    "llama2": ("LlamaTokenizerFast", "LlamaTokenizer", "CodeLlamaTokenizerFast", "PreTrainedTokenizerFast"),
+    "llama32_rebuilt": ("LlamaTokenizerFast", "Qwen2TokenizerFast", "PreTrainedTokenizerFast"),
+    "mistral03": ("LlamaTokenizerFast", "PreTrainedTokenizerFast"),
+    "modernbert": ("PreTrainedTokenizerFast",),
+    "xlnet_base_cased": ("XLNetTokenizerFast", "PreTrainedTokenizerFast"),
+}
+"""For each file, the classes that its tokenizer_config.json names in turn: AutoTokenizer loads it by each."""
+
+_NAMED_TOKENS = {
+    "bos_token": ("<s>", "<|begin_of_text|>", "<|endoftext|>", "<|startoftext|>"),
+    "eos_token": ("</s>", "<|end_of_text|>", "<|endoftext|>"),
+    "unk_token": ("<unk>", "[UNK]", "<|endoftext|>"),
+    "cls_token": ("[CLS]", "<cls>"),
+    "sep_token": ("[SEP]", "<sep>"),
+    "mask_token": ("[MASK]", "<mask>"),
+    "pad_token": ("[PAD]", "<pad>"),
+}
+
+
+def write_folder(path: Path, cls: str, folder: Path) -> Path:
+    """Writes the folder of a model that has this tokenizer.json and names this class."""
+    data = path.read_bytes()
+    texts = {token["content"] for token in json.loads(data)["added_tokens"]}
+    known = {name: [text for text in choice if text in texts] for name, choice in _NAMED_TOKENS.items()}
+    config: dict[str, Any] = {"tokenizer_class": cls, "model_max_length": 1024}
+    config |= {name: found[0] for name, found in known.items() if found}
+    if "Llama" in cls:
+        config |= {"add_bos_token": True, "add_eos_token": True}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tokenizer.json").write_bytes(data)
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    return folder
+
+
+def compare_folder(folder: Path) -> tuple[int, list[str], list[str]]:
+    """Compares the tokenizers that AutoTokenizer loads, and those that it loads again after the other saved them."""
+    from transformers import AutoTokenizer
+
+    from polytok.compat.transformers import patched
+
+    original = AutoTokenizer.from_pretrained(folder)
+    with patched():
+        ours = AutoTokenizer.from_pretrained(folder)
+        count, different, raising = differences(original, ours)
+    if type(original) is not type(ours):
+        different.append(f"class: {type(original).__name__} / {type(ours).__name__}")
+    for text in TEXTS:
+        ids = original.encode(text)
+        results = [(one.decode(ids), one.batch_decode([ids], skip_special_tokens=True)) for one in (original, ours)]
+        count += 1
+        if results[0] != results[1]:  # the calls above are made on copies, which lack methods that a class wraps
+            different.append(f"decode without a copy {text!r}: {results!r:.300}")
+    original.save_pretrained(folder / "theirs")
+    ours.save_pretrained(folder / "ours")
+    again = AutoTokenizer.from_pretrained(folder / "ours")
+    with patched():
+        ours_again = AutoTokenizer.from_pretrained(folder / "theirs")
+    for text in TEXTS:
+        results = [result_of(_calling(text), one) for one in (original, again, ours_again)]
+        count += 2
+        if results[1] != results[0] or results[2] != results[0]:
+            different.append(f"saved and loaded {text!r}: {results!r:.300}")
+    return count, different, raising
+
+
+def _compared(paths: list[Path]) -> Iterator[tuple[str, str, tuple[int, list[str], list[str]]]]:
+    for path in paths:
+        yield path.name, path.stem, compare_file(path)
+        for cls in FOLDERS.get(path.stem, ()):
+            with tempfile.TemporaryDirectory() as folder:
+                yield f"{path.stem} as {cls}", path.stem, compare_folder(write_folder(path, cls, Path(folder)))
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     total, found = 0, {}
-    for argument in sys.argv[1:]:
-        count, different, raising = compare_file(Path(argument))
+    major = import_module("transformers").__version__.split(".")[0]
+    for name, stem, (count, different, raising) in _compared([Path(argument) for argument in sys.argv[1:]]):
         total += count
-        major = import_module("transformers").__version__.split(".")[0]
-        known = {call for version, file, call in KNOWN if (version, file) == (major, Path(argument).stem)}
-        found[Path(argument).name] = [line for line in different if line.split(":")[0] not in known]
+        known = {call for version, file, call in KNOWN if (version, file) == (major, stem)}
+        found[name] = [line for line in different if line.split(":")[0] not in known]
         for line in raising:
-            print(f"{Path(argument).name} raises: {line}", file=sys.stderr)
+            print(f"{name} raises: {line}", file=sys.stderr)
+        print(f"{name}: {count} calls, {len(found[name])} different", file=sys.stderr, flush=True)
     print(json.dumps({"calls": total, "different": {name: lines for name, lines in found.items() if lines}}, indent=1))
     sys.exit(any(found.values()))

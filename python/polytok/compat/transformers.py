@@ -150,10 +150,23 @@ def _run_on_polytok(tokenizer: Any) -> None:
         if own_backend._samples():
             raise ValueError("its model has a dropout, which polytok does not apply")
         own_backend.encode_special_tokens = backend.encode_special_tokens
+        wrap = _wrapper_of_methods(tokenizer)
     except Exception as error:  # the original raises Exception itself
         _warn_once(f"{type(tokenizer).__name__} stays on tokenizers: {error}")
         return
     tokenizer._tokenizer = own_backend
+    if wrap is not None:
+        wrap()
+
+
+def _wrapper_of_methods(tokenizer: Any) -> Callable[[], None] | None:
+    """Returns the method by which a class wraps methods of its backend: CLIP's decode; None if it wraps none."""
+    if names := sorted(name for name in vars(tokenizer._tokenizer) if not name.startswith("_")):
+        if names != ["decode"] or not hasattr(tokenizer, "_wrap_decode_method_backend_tokenizer"):
+            raise ValueError(f"its backend has other methods than those of tokenizers: {', '.join(names)}")
+        wrap: Callable[[], None] = tokenizer._wrap_decode_method_backend_tokenizer
+        return wrap
+    return None
 
 
 def _is_tokenizer(backend: object) -> bool:
@@ -226,7 +239,8 @@ class Backend(face.Tokenizer):
     def __copy__(self) -> Any:
         self._take_changes()
         backend: Any = super().__copy__()
-        backend.__dict__.pop("_shown", None)
+        for name in [name for name in vars(backend) if name == "_shown" or not name.startswith("_")]:
+            delattr(backend, name)  # attributes that others set, which copies of the original do not have either
         return backend
 
 

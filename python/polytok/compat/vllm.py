@@ -15,10 +15,19 @@ __all__ = ["PolytokTokenizer", "register"]
 
 
 def register() -> None:
-    """Registers the mode with vLLM's registry of tokenizers."""
-    registry: Any = import_module("vllm.tokenizers.registry")
-    if "polytok" not in registry.TokenizerRegistry.tokenizers:
-        registry.TokenizerRegistry.register("polytok", __name__, PolytokTokenizer.__name__)
+    """Registers the mode with vLLM's registries of tokenizers and of renderers; the renderer is that of the mode hf.
+
+    A release of vLLM without these registries is left as it is.
+    """
+    try:
+        tokenizers: Any = import_module("vllm.tokenizers.registry").TokenizerRegistry
+        renderers: Any = import_module("vllm.renderers.registry").RENDERER_REGISTRY
+    except ImportError:
+        return
+    if "polytok" not in tokenizers.tokenizers:
+        tokenizers.register("polytok", __name__, PolytokTokenizer.__name__)
+    if "polytok" not in renderers.renderers:
+        renderers.register("polytok", *renderers.renderers["hf"])
 
 
 class PolytokTokenizer:
@@ -28,6 +37,7 @@ class PolytokTokenizer:
     def from_pretrained(cls, path_or_repo_id: Any, *args: Any, **kwargs: Any) -> Any:
         """Returns the tokenizer: of vLLM's own class, which all its fast paths accept."""
         vllm_class: Any = import_module("vllm.tokenizers.hf").CachedHfTokenizer
+        kwargs.setdefault("mistral_format", False)  # as vLLM does in its mode hf
         with transformers.patched():
             tokenizer = vllm_class.from_pretrained(path_or_repo_id, *args, **kwargs)
         transformers.replace_decode_stream()
