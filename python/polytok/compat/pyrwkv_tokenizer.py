@@ -113,6 +113,11 @@ class RWKVTokenizer:
 
     def decode(self, tokens_ids: Sequence[int]) -> str:
         """Returns the text of ids: `WorldTokenizer.decode`."""
+        if tokens_ids.__class__ is list and 0 not in tokens_ids:
+            try:
+                return self.tokenizer._decode_bytes(tokens_ids).decode()
+            except (TokenIdError, TypeError):
+                pass  # the other method raises the original's errors
         return self.tokenizer.decode(tokens_ids)
 
     def vocab_size(self) -> int:
