@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -278,6 +279,15 @@ def test_errors_are_those_of_the_original(pair: Pair) -> None:
         lambda t: t.enable_truncation(5, strategy="x"),
         lambda t: t.enable_truncation(-5),
         lambda t: t.enable_padding(direction="x"),
+        lambda t: t.enable_padding(direction=None),
+        lambda t: t.encode("a").truncate(1, direction="x"),
+        lambda t: t.encode("a").truncate(1, direction=None),
+        lambda t: t.encode("a").pad(9, direction="x"),
+        lambda t: t.encode_batch({"a": 1}),
+        lambda t: t.encode_batch([("a", 1)]),
+        lambda t: t.encode_batch([{"a": 1, "b": 2}]),
+        lambda t: t.encode_batch([np.array([1, 2])]),
+        lambda t: t.encode_batch(np.array([1, 2])),
         lambda t: t.add_tokens("abc"),
         lambda t: t.add_tokens([1]),
         lambda t: type(t).from_str("x"),
@@ -287,6 +297,17 @@ def test_errors_are_those_of_the_original(pair: Pair) -> None:
     ]
     for call in calls:
         check_equal(pair, call)
+
+
+def test_arrays_are_batches_and_pairs(pair: Pair) -> None:
+    for batch in (
+        np.array([("a text", "and a second"), ("b", "c")]),
+        np.array([["a text", "and a second"], ["b", "c"]], dtype=object),
+        [np.array(["a text", "and a second"]), ("b", "c")],
+    ):
+        check_equal(pair, lambda t, batch=batch: [described(each) for each in t.encode_batch(batch)])
+    words = np.array([(["a", "text"], ("and",)), (["b"], ("c",))], dtype=object)
+    check_equal(pair, lambda t: [described(each) for each in t.encode_batch(words, is_pretokenized=True)])
 
 
 def test_added_tokens_alone() -> None:

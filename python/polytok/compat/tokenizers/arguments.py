@@ -12,15 +12,19 @@ _U64 = 2**64
 def text(value: object) -> str:
     """Returns a str, or raises TypeError."""
     if not isinstance(value, str):
-        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'str'")
+        raise TypeError(f"{_described(value)} is not an instance of 'str'")
     return value
 
 
 def boolean(value: object) -> bool:
     """Returns a bool, or raises TypeError."""
     if not isinstance(value, bool):
-        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'bool'")
+        raise TypeError(f"{_described(value)} is not an instance of 'bool'")
     return value
+
+
+def _described(value: object) -> str:
+    return "'None'" if value is None else f"'{type(value).__name__}' object"
 
 
 def unsigned(value: Any, limit: int = _U64) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from ... import encoding as polytok
-from .arguments import boolean, unsigned, warn_unknown
+from .arguments import boolean, text, unsigned, warn_unknown
 
 _Item = TypeVar("_Item")
 
@@ -272,7 +272,9 @@ class Encoding:
         self.columns().pad(unsigned(length), pad, is_left(kwargs.get("direction", "right")))
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        self._own = self.columns().truncated(unsigned(max_length), unsigned(stride), is_left(direction))
+        if text(direction) not in ("left", "right"):
+            raise ValueError(f"Invalid truncation direction value : {direction}")
+        self._own = self.columns().truncated(unsigned(max_length), unsigned(stride), direction == "left")
 
     @staticmethod
     def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
@@ -313,6 +315,6 @@ def encoding_of_columns(columns: Columns) -> Encoding:
 
 def is_left(direction: object) -> bool:
     """Reports whether a direction is left; raises ValueError if it is not a direction."""
-    if direction not in ("left", "right"):
+    if text(direction) not in ("left", "right"):
         raise ValueError(f"Unknown `direction`: `{direction}`. Use one of `left` or `right`")
     return direction == "left"

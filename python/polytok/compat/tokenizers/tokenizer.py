@@ -735,24 +735,30 @@ def _items(value: Any) -> Sequence[Any]:
     """Returns the items of a sequence; raises TypeError for other values, as the original does."""
     if isinstance(value, str):
         raise TypeError("Can't extract `str` to `Vec`")
-    if not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
+    if not _is_sequence(value):
         raise TypeError(f"'{type(value).__name__}' object is not an instance of 'Sequence'")
     return list(value)
 
 
+def _is_sequence(value: object) -> bool:
+    """Reports whether the original reads a value as a sequence of texts: also an array, but not a dict."""
+    return hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, (str, dict))
+
+
 def _text_and_pair(item: Any) -> tuple[Any, Any]:
     """Returns the text of an item of a batch, and the second text or None."""
-    try:
-        if isinstance(item, str):
+    if isinstance(item, str):
+        try:
             _check_text(item)
-            return item, None
-        if isinstance(item, (list, tuple)) and len(item) == 2:
-            _check_text(item[0])
-            _check_text(item[1])
-            return item[0], item[1]
-    except TypeError:
-        pass
-    raise TypeError(_INPUT_ERROR)
+        except TypeError:
+            raise TypeError(_INPUT_ERROR) from None
+        return item, None
+    if not _is_sequence(item) or len(item) != 2:
+        raise TypeError(_INPUT_ERROR)
+    first, second = item
+    _check_text(first)
+    _check_text(second)
+    return first, second
 
 
 def _words_and_pair(item: Any) -> tuple[Any, Any]:
@@ -760,9 +766,10 @@ def _words_and_pair(item: Any) -> tuple[Any, Any]:
     try:
         _check_words(item)
     except TypeError:
-        if not isinstance(item, (list, tuple)) or len(item) != 2:
+        if not _is_sequence(item) or len(item) != 2:
             raise TypeError(_WORDS_INPUT_ERROR) from None
-        for words in item:
-            _check_words(words)
-        return item[0], item[1]
+        first, second = item
+        _check_words(first)
+        _check_words(second)
+        return first, second
     return item, None
