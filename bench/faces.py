@@ -218,9 +218,20 @@ def _offsets_of_batch(encode: Callable[[list[str]], Any], texts: list[str]) -> o
     return [(encoding.ids, encoding.offsets) for encoding in encode(texts)]
 
 
+def small_cells(name: str) -> Iterator[Cell]:
+    """Yields the cells of a generator of bench/small_faces.py."""
+    from . import small_faces
+
+    cells: Callable[[], Iterator[Cell]] = getattr(small_faces, name)
+    yield from cells()
+
+
 CELLS: Mapping[str, Callable[[], Iterator[Cell]]] = {
     "tiktoken": tiktoken_cells,
     "tokenizers": tokenizers_cells,
+    "sentencepiece": lambda: small_cells("sentencepiece_cells"),
+    "pyrwkv_tokenizer": lambda: small_cells("rwkv_cells"),
+    "rustbpe": lambda: small_cells("rustbpe_cells"),
 }
 
 

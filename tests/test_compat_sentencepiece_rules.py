@@ -1,6 +1,9 @@
 """polytok.compat.sentencepiece: pretokenizers and normalizers of sentencepiece 0.2.3, compared with the original."""
 
+import inspect
 import io
+import itertools
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -166,3 +169,74 @@ def test_a_timeout_leaves_the_best_segmentation() -> None:
         assert processor.nbest_encode(text, nbest_size=4) == best
     finally:
         face.SetNBestTimeout(30_000)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"norm_map": [("e", "E"), ("\t", " "), ("x y", "z"), ("q", "")]},
+        {"rule_name": "nmt_nfkc"},
+        {"rule_name": "identity"},
+        {"model_file": str(DATA / "vocab" / "sentencepiece" / "nai-t5.model")},
+    ],
+    ids=["rules", "nmt_nfkc", "identity", "symbols"],
+)
+def test_texts_of_ascii_are_normalized_as_by_the_original(rules: dict[str, Any]) -> None:
+    draw = random.Random(3)
+    parts = [*"abex q\t\n\r\x00\x1f", "  ", "x y", " the ", "word", "</s>"]
+    texts = ["".join(draw.choices(parts, k=draw.randrange(9))) for _ in range(150)]
+    for flags in itertools.product([False, True], repeat=3):
+        names = ("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces")
+        options = {**rules, **dict(zip(names, flags, strict=True))}
+        theirs, ours = (package.SentencePieceNormalizer(**options) for package in (original, face))
+        assert ours.normalize(texts) == theirs.normalize(texts)
+    if "model_file" in rules:
+        theirs, ours = (package.SentencePieceProcessor(**rules) for package in (original, face))
+        assert ours.normalize(texts) == theirs.normalize(texts)
+
+
+def test_decoded_messages_are_those_of_the_original() -> None:
+    draw = random.Random(4)
+    for name in ("llama2", "test_model", "nai-t5", "mistral01"):
+        path = str(DATA / "vocab" / "sentencepiece" / f"{name}.model")
+        theirs, ours = (package.SentencePieceProcessor(model_file=path) for package in (original, face))
+        common = [*range(300), *theirs.piece_to_id(["▁", "▁▁", "▁the", "the"])]
+        for _ in range(150):
+            ids = draw.choices(common, k=draw.randrange(8))
+            assert ours.decode(ids, return_type="serialized_proto") == theirs.decode(
+                ids, return_type="serialized_proto"
+            )
+            pieces = theirs.id_to_piece(ids)
+            assert ours.decode(pieces) == theirs.decode(pieces)
+
+
+def test_the_methods_of_both_lines_are_there(tmp_path: Path) -> None:
+    file = tmp_path / "rules.tsv"
+    file.write_text("0041\t0042\n")
+    normalizer = face.SentencePieceNormalizer(rule_name="identity", escape_whitespaces=False, add_dummy_prefix=False)
+    assert normalizer.Normalize("A\uff21") == "A\uff21"
+    assert normalizer.load_from_rule_name("nfkc")
+    assert normalizer.Normalize("\uff21") == "▁A"
+    assert normalizer.LoadFromRuleTSV(str(file))
+    assert normalizer.Normalize("A") == "▁B"
+    assert normalizer.LoadFromFile(MODEL)
+    assert normalizer.LoadFromSerializedProto(Path(MODEL).read_bytes())
+    processor = face.SentencePieceProcessor()
+    processor.Init(model_file=MODEL, add_bos=True)
+    assert processor.encode("a")[0] == processor.bos_id()
+    with pytest.raises(NotImplementedError, match="add_bos="):
+        processor.set_encode_extra_options("bos")
+    with pytest.raises(NotImplementedError, match="reverse the ids"):
+        processor.SetDecodeExtraOptions("reverse")
+
+
+def test_the_signatures_are_those_of_the_original() -> None:
+    for cls in ("SentencePieceProcessor", "SentencePieceNormalizer", "SentencePieceTrainer"):
+        for name, theirs in vars(getattr(original, cls)).items():
+            if not name.startswith("_") and inspect.isfunction(theirs):
+                ours = getattr(getattr(face, cls), name)
+                assert _parameters(ours) == _parameters(theirs), name
+
+
+def _parameters(function: Any) -> list[tuple[str, Any, Any]]:
+    return [(item.name, item.kind, item.default) for item in inspect.signature(function).parameters.values()]

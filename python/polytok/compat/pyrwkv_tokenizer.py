@@ -30,10 +30,10 @@ _VOCABULARY = "rwkv_vocab_v20230424.txt"
 class WorldTokenizer:
     """The tokenizer of a file such as rwkv_vocab_v20230424.txt."""
 
-    def __init__(self, vocab_filepath: str | os.PathLike[str]) -> None:
-        tokenizer = load(Path(vocab_filepath))
+    def __init__(self, filename: str | os.PathLike[str]) -> None:
+        tokenizer = load(Path(filename))
         if tokenizer.spec.origin.format != "rwkv":
-            raise ValueError(f"{str(vocab_filepath)!r} is not a vocabulary of RWKV: polytok.load reads it")
+            raise ValueError(f"{str(filename)!r} is not a vocabulary of RWKV: polytok.load reads it")
         self.__setstate__(tokenizer)
 
     def __getstate__(self) -> Tokenizer:

@@ -90,7 +90,15 @@ def SetDataDir(data_dir: str | os.PathLike[str]) -> None:
     os.fspath(data_dir)
 
 
-def ConvertToFlatbuffer(*arguments: Any, **keywords: Any) -> NoReturn:
+def ConvertToFlatbuffer(
+    model_file: Any = None,
+    model_proto: Any = None,
+    serialized_model_proto: Any = None,
+    output_file: Any = None,
+    skip_char_bigrams: bool = False,
+    treat_null_byte_as_unused: bool = False,
+    allow_unsupported_model_type: bool = False,
+) -> NoReturn:
     """Raises NotImplementedError: polytok has no FlatBuffers."""
     raise NotImplementedError(
         "polytok writes no FlatBuffers: convert with sentencepiece itself, or save a .ptok file with polytok, which "

@@ -24,6 +24,6 @@ def read_only_array(ids: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.int
     >>> read_only_array([3, 1]).flags.writeable
     False
     """
-    buffer = np.array(ids, dtype=np.int32).view(VectorBuffer)
+    buffer = np.asarray(ids).astype(np.int32).view(VectorBuffer)
     buffer.flags.writeable = False
     return np.asarray(buffer.data)

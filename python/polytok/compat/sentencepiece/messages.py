@@ -126,6 +126,23 @@ def field_tables(length: int) -> Sequence[list[bytes] | _Fields]:
     return tables
 
 
+def serialize_columns(
+    text: bytes, heads: Iterable[bytes], surfaces: Sequence[bytes | None], starts: Sequence[int], ends: Sequence[int]
+) -> bytes:
+    """Returns the bytes of the message SentencePieceText of the columns of its pieces: the first two fields, the text
+    (None for no field), start and end."""
+    surface_fields, start_fields, end_fields, _ = field_tables(len(text))
+    bodies = [
+        head
+        + (b"" if surface is None else surface_fields[len(surface)] + surface)
+        + start_fields[start]
+        + end_fields[end]
+        for head, surface, start, end in zip(heads, surfaces, starts, ends, strict=False)
+    ]
+    piece_fields = field_tables(max(map(len, bodies), default=0))[3]
+    return field(b"\x0a", text) + b"".join([piece_fields[len(body)] + body for body in bodies])
+
+
 class ImmutableItems(Sequence[T], Generic[T]):
     """The pieces of an immutable text, or the texts of an immutable list of results."""
 

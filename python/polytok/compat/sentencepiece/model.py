@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from ...errors import ArgumentError, FormatError, SpecError
@@ -22,10 +23,11 @@ from ...spec import Bpe, Kind, SentencePieceDecode, SentencePieceNormalize, Unig
 from ...tokenizer import Tokenizer
 from ...values import Text
 from .lines import line, out_of_range
-from .messages import Piece, PiecesOfText, field, field_tables, varint
+from .messages import Piece, PiecesOfText, field, serialize_columns, varint
 from .normalizing import NormalizingEngine
 
 _CHARACTER = rb"(?:[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+)"
+_WITHOUT_TEXT = (Kind.UNKNOWN, Kind.CONTROL)
 _random = random.Random()
 _nbest_timeout = [30_000]
 
@@ -78,9 +80,11 @@ class Model:
         self.data = data
         spec = self.tokenizer.spec
         self.unk_id = spec.names.get("unk", 0)
+        self.size = len(spec.vocab)
+        self._names = spec.names
 
     def __len__(self) -> int:
-        return len(self.tokenizer.spec.vocab)
+        return self.size
 
     @cached_property
     def pieces(self) -> list[bytes]:
@@ -116,7 +120,7 @@ class Model:
 
     def named_id(self, role: str) -> int:
         """Returns the id of unk, bos, eos or pad; -1 if the model has none."""
-        return self.tokenizer.spec.names.get(role, -1)
+        return self._names.get(role, -1)
 
     @cached_property
     def id_of_text(self) -> dict[str, int]:
@@ -151,18 +155,12 @@ class Model:
             heads = [_head(token.piece, token.id) for token in self.tokenizer.tokens(text)]
         else:
             heads = map(self._heads.__getitem__, ids)
-        surface_fields, start_fields, end_fields, _ = field_tables(len(text))
         byte_ids = self._byte_ids
-        bodies = [
-            head
-            + (surface_fields[end - start] if end > start or id not in byte_ids else b"")
-            + text[start:end]
-            + start_fields[start]
-            + end_fields[end]
-            for id, head, start, end in zip(ids, heads, starts, ends, strict=True)
+        surfaces = [
+            text[start:end] if end > start or id not in byte_ids else None
+            for id, start, end in zip(ids, starts, ends, strict=True)
         ]
-        piece_fields = field_tables(max(map(len, bodies), default=0))[3]
-        return field(b"\x0a", text) + b"".join([piece_fields[len(body)] + body for body in bodies])
+        return serialize_columns(text, heads, surfaces, starts, ends)
 
     @cached_property
     def _byte_ids(self) -> frozenset[int]:
@@ -270,17 +268,61 @@ class Model:
         except (TypeError, ArgumentError) as error:
             raise TypeError("Input must be an integer buffer, list of integers, or a sequence of integers.") from error
 
-    def decode_pieces(self, pieces: Iterable[bytes]) -> str:
+    def decode_pieces(self, row: Sequence[str | bytes]) -> str:
         """Returns the text of pieces. A piece that is not in the vocabulary prints itself."""
-        known = [(piece, self.id_of_piece.get(piece)) for piece in pieces]
-        ids = [id for _, id in known if id is not None]
-        if len(ids) == len(known):
+        id_of_text: dict[Any, int] = self.id_of_text
+        if None not in (ids := [id_of_text.get(piece) for piece in row]):
             return self.decode(ids)
+        pieces = [piece.encode("utf-8") if isinstance(piece, str) else piece for piece in row]
+        found = list(map(self.id_of_piece.get, pieces))
+        if None not in found:
+            return self.decode(found)
+        known = list(zip(pieces, found, strict=True))
         return decode_by_rules(self._vocabulary, self._decode_rules, known).decode("utf-8", errors="replace")
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
         return Vocabulary(self.tokenizer.spec.vocab)
+
+    def decode_columns(self, ids: Sequence[int]) -> tuple[list[bytes], list[int]] | None:
+        """Returns the text that each id adds, and the place where it ends; None for byte pieces and rules of decoded
+        texts, which need `decode_spans`."""
+        rules = self._decode_rules
+        if rules.denormalize is not None or not self._wide_byte_ids.isdisjoint(ids):
+            return None
+        surfaces = [self._surfaces[id] for id in ids]
+        if rules.add_dummy_prefix or rules.remove_extra_whitespaces:
+            for number, id in enumerate(ids):
+                is_mark = self.pieces[id].startswith(SPACE_MARK_BYTES) and self.kinds[id] not in _WITHOUT_TEXT
+                surfaces[number] = surfaces[number][is_mark:]
+                if surfaces[number] or (is_mark and not rules.remove_extra_whitespaces):
+                    break
+        return surfaces, list(accumulate(map(len, surfaces)))
+
+    @cached_property
+    def _wide_byte_ids(self) -> frozenset[int]:
+        """The ids of bytes that are only parts of characters."""
+        return frozenset(id for id in self._byte_ids if int(self.pieces[id][3:5], 16) >= 0x80)
+
+    @cached_property
+    def _surfaces(self) -> list[bytes]:
+        """The texts that the pieces add to a decoded text, except at its start."""
+        surfaces = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in self.pieces]
+        for id, kind in enumerate(self.kinds):
+            if kind in _WITHOUT_TEXT:
+                surfaces[id] = self._decode_rules.unk_surface if kind == Kind.UNKNOWN else b""
+            elif kind == Kind.BYTE:
+                surfaces[id] = bytes([int(self.pieces[id][3:5], 16)])
+        return surfaces
+
+    def decode_serialized(self, ids: Sequence[int]) -> bytes:
+        """Returns the bytes of the message SentencePieceText of decoded ids."""
+        columns = self.decode_columns(ids)
+        if columns is None:
+            return self.decode_spans([(self.pieces[id], id) for id in ids]).serialize()
+        surfaces, ends = columns
+        heads = map(self._heads.__getitem__, ids)
+        return serialize_columns(b"".join(surfaces), heads, surfaces, [0, *ends[:-1]], ends)
 
     def decode_spans(self, pieces: Iterable[tuple[bytes, int | None]]) -> PiecesOfText:
         """Returns the text of pieces with the span of each piece in it."""

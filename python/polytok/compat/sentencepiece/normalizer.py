@@ -45,9 +45,7 @@ class SentencePieceNormalizer:
         elif normalizer_spec:
             self.fields = _fields_of_spec(_serialized(normalizer_spec))
         elif rule_tsv:
-            charsmap = compile_rules(_read(rule_tsv).decode("utf-8"))
-            path = os.fsencode(rule_tsv)
-            self.fields = {"name": b"user_defined", "precompiled_charsmap": charsmap, "normalization_rule_tsv": path}
+            self.fields = _fields_of_rules(rule_tsv)
         elif rule_name:
             self.fields = {"name": rule_name.encode(), "precompiled_charsmap": _named(rule_name)}
         elif norm_map:
@@ -57,6 +55,29 @@ class SentencePieceNormalizer:
         given = dict(zip(_FLAGS, (add_dummy_prefix, escape_whitespaces, remove_extra_whitespaces), strict=True))
         flags: dict[str, Any] = {name: bool(value) for name, value in given.items() if value is not None or is_old()}
         self.fields.update(flags)
+
+    Init = __init__
+
+    def LoadFromFile(self, filename: str | os.PathLike[str]) -> bool:
+        """Loads the normalizer of a model; only 0.2.1 has this method."""
+        return self._load(_fields_of_model(_read(filename)))
+
+    def LoadFromSerializedProto(self, serialized: Any) -> bool:
+        """Loads the normalizer of a model's bytes; only 0.2.1 has this method."""
+        return self._load(_fields_of_model(_serialized(serialized)))
+
+    def LoadFromRuleTSV(self, filename: str | os.PathLike[str]) -> bool:
+        """Loads a file of rules; only 0.2.1 has this method."""
+        return self._load(_fields_of_rules(filename))
+
+    def LoadFromRuleName(self, name: str) -> bool:
+        """Loads the rules with a name; only 0.2.1 has this method."""
+        return self._load({"name": name.encode(), "precompiled_charsmap": _named(name)})
+
+    def _load(self, fields: dict[str, Any]) -> bool:
+        self.fields = fields
+        self.__dict__.pop("_engine", None)
+        return True
 
     def Normalize(self, input: Any, with_offsets: Any = None) -> Any:
         """Returns the normalized text, or of each text of a list; with offsets, also the place of each character in
@@ -125,6 +146,14 @@ def _fields_of_spec(data: bytes) -> dict[str, Any]:
     message = NormalizerSpec.FromString(data)
     fields = {field.name: value for field, value in message.ListFields()}
     return {**fields, **{name: os.fsencode(fields[name]) for name in _TEXTS if name in fields}}
+
+
+def _fields_of_rules(path: str | os.PathLike[str]) -> dict[str, Any]:
+    return {
+        "name": b"user_defined",
+        "precompiled_charsmap": compile_rules(_read(path).decode("utf-8")),
+        "normalization_rule_tsv": os.fsencode(path),
+    }
 
 
 def _named(name: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .binding import Binding
 from .lines import is_old, out_of_range, type_error, value_error
@@ -13,6 +13,7 @@ from .messages import ImmutableNBestSentencePieceText, ImmutableSentencePieceTex
 from .model import Model
 from .names import with_snake_case
 from .normalizing import NormalizingEngine
+from .typed_methods import typed_methods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,7 @@ _TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping
 _OLD_TYPES = (int, str, "proto", "serialized_proto", "immutable_proto")
 _OLD_DECODE_TYPES = (str, bytes, "serialized_proto", "immutable_proto")
 _PROTO_TYPES = frozenset({"proto", "serialized_proto", "immutable_proto", "offset_mapping"})
+_NO_FLAGS = (None, None, False, False)
 _SAMPLING_HELP = (
     'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", and "alpha". "nbest_size" is '
     'enabled only on unigram mode ignored in BPE-dropout. when "nbest_size = -1" , this method samples from all '
@@ -70,6 +72,8 @@ class SentencePieceProcessor:
         self._nbest_size, self._alpha, self._num_threads = nbest_size, alpha, num_threads
         if model_file or model_proto:
             self.Load(model_file=model_file, model_proto=model_proto)
+
+    Init = __init__
 
     # Loading
 
@@ -196,6 +200,10 @@ class SentencePieceProcessor:
             model = self._loaded()
             if kind in _PROTO_TYPES:
                 return self._spanned(text, kind, _returns_bytes(input, return_bytes))
+            if kind == "numpy" and flags == _NO_FLAGS:
+                from .buffers import read_only_array
+
+                return read_only_array(model.tokenizer.encode_array(text))
             return self._ids_as(kind, model.tokenizer.encode(text), text, flags, is_best=True)
         texts = [_utf8(text, is_item=True) for text in input]
         model = self._loaded()
@@ -215,7 +223,7 @@ class SentencePieceProcessor:
         is_reversed = self._reverse if reverse is None else reverse
         is_named = self._emit_unk_piece if emit_unk_piece is None else emit_unk_piece
         if not (bos or eos or is_reversed or is_named):
-            return (None, None, False, False)
+            return _NO_FLAGS
         if kind in _PROTO_TYPES:
             prefix = "Unimplemented" if is_old() else "UNIMPLEMENTED"
             raise RuntimeError(f"{prefix}: add_bos, add_eos, reverse, and emit_unk_piece is not supported in proto API")
@@ -471,13 +479,16 @@ class SentencePieceProcessor:
     def _decoded(self, model: Model, row: Any, kind: Any, returns_bytes: bool) -> Any:
         is_pieces = len(row) > 0 and not hasattr(row, "dtype") and isinstance(row[0], (str, bytes))
         if kind in (str, bytes):
-            text = model.decode_pieces(map(_bytes, row)) if is_pieces else model.decode(row)
+            text = model.decode_pieces(row) if is_pieces else model.decode(row)
             return text if kind is str else text.encode("utf-8")
         if is_pieces:
             pieces = [(piece, model.id_of_piece.get(piece)) for piece in map(_bytes, row)]
         else:
             model.decode(row)  # checks the ids
-            pieces = [(model.pieces[id], int(id)) for id in row]
+            ids = [int(id) for id in row]
+            if kind in ("serialized_proto", "proto") and not is_old():
+                return _message(model.decode_serialized(ids), kind)
+            pieces = [(model.pieces[id], id) for id in ids]
         if kind != "offset_mapping":
             return self._result(model.decode_spans(pieces), kind, returns_bytes)
         return _offset_mapping(model.decode_spans(pieces), returns_bytes, has_text=True)
@@ -499,6 +510,16 @@ class SentencePieceProcessor:
                 raise RuntimeError(f'NOT_FOUND: unknown field name "{name}" in NormalizerSpec; polytok has {names}')
         model = self._loaded().with_normalizer({name: is_true(value) for name, value in kwargs.items()})
         self._model = self._whole_model = model
+
+    def SetEncodeExtraOptions(self, extra_option: str) -> NoReturn:
+        """Raises NotImplementedError: give the options to the calls."""
+        raise NotImplementedError(
+            "polytok has no extra options: give add_bos=, add_eos= and reverse= to Encode instead"
+        )
+
+    def SetDecodeExtraOptions(self, extra_option: str) -> NoReturn:
+        """Raises NotImplementedError: reverse the ids."""
+        raise NotImplementedError("polytok has no extra options: reverse the ids before Decode instead")
 
     def SetVocabulary(self, valid_vocab: Iterable[str]) -> bool:
         """Emits only these pieces and single characters from now on; only 0.2.1 has this method."""
@@ -526,7 +547,9 @@ class SentencePieceProcessor:
 
     def GetPieceSize(self) -> int:
         """Returns the number of pieces."""
-        return 0 if self._model is None and not is_old() else len(self._loaded())
+        if self._model is not None:
+            return self._model.size
+        return len(self._loaded()) if is_old() else 0
 
     def PieceToId(self, piece: Any) -> Any:
         """Returns the id of a piece, or of each piece of a list; the id of the unknown piece for other texts."""
@@ -550,6 +573,11 @@ class SentencePieceProcessor:
 
     def GetScore(self, id: Any) -> Any:
         """Returns the score of an id, or of each id of a list."""
+        if type(id) is int and id >= 0 and self._model is not None:
+            try:
+                return self._model.scores[id]
+            except IndexError:
+                raise out_of_range() from None
         return self._of_ids(id, lambda model: model.scores)
 
     def IsUnknown(self, id: Any) -> Any:
@@ -569,6 +597,11 @@ class SentencePieceProcessor:
         return self._is_kind(id, 6)
 
     def _is_kind(self, id: Any, kind: int) -> Any:
+        if type(id) is int and id >= 0 and self._model is not None:
+            try:
+                return self._model.kinds[id] == kind
+            except IndexError:
+                raise out_of_range() from None
         found = self._of_ids(id, lambda model: model.kinds)
         return [item == kind for item in found] if isinstance(found, list) else found == kind
 
@@ -616,66 +649,18 @@ class SentencePieceProcessor:
             self.LoadFromSerializedProto(data)
         self.__dict__.update(values)
 
-    def __len__(self) -> int:
-        return self.GetPieceSize()
+    __len__ = GetPieceSize
 
     def __getitem__(self, piece: Any) -> Any:
         return self.PieceToId(piece)
 
 
-def _with_kind(method: str, option: str, value: Any, **fixed: Any) -> Callable[..., Any]:
-    """Returns the method of SentencePieceProcessor that calls another one for a single type of result."""
-
-    def call(self: SentencePieceProcessor, input: Any, *arguments: Any, **kwargs: Any) -> Any:
-        names = ("num_samples" if "Score" in method else "nbest_size", "alpha")
-        if arguments:
-            kwargs.update(zip(names, arguments, strict=False))
-        kwargs.setdefault(option, value) if method == "Decode" else kwargs.update({option: value})
-        return getattr(self, method)(input, **kwargs, **fixed)
-
-    return call
-
-
 def _add_methods() -> None:
-    """Adds the methods for single types: EncodeAsIds, NBestEncodeAsPieces and so on."""
-    types: dict[str, Any] = {
-        "Ids": int,
-        "Pieces": str,
-        "Numpy": "numpy",
-        "Proto": "proto",
-        "SerializedProto": "serialized_proto",
-        "ImmutableProto": "immutable_proto",
-    }
-    for name, kind in types.items():
-        added = {
-            f"EncodeAs{name}": _with_kind("Encode", "out_type", kind),
-            f"SampleEncodeAs{name}": _with_kind("Encode", "out_type", kind, enable_sampling=True),
-            f"NBestEncodeAs{name}": _with_kind("NBestEncode", "out_type", kind),
-        }
-        if name not in ("Numpy", "Proto"):
-            added[f"SampleEncodeAndScoreAs{name}"] = _with_kind("SampleEncodeAndScore", "out_type", kind)
-        if "Immutable" not in name and "Serialized" not in name:
-            added[f"ParallelEncodeAs{name}"] = _with_kind("ParallelEncode", "out_type", kind)
-        if "Proto" in name:
-            for source in ("Ids", "Pieces"):
-                added[f"Decode{source}As{name}"] = _with_kind("Decode", "out_type", kind)
-        for method, function in added.items():
-            function.__name__ = method
-            setattr(SentencePieceProcessor, method, function)
-    for name in ("DecodeIds", "DecodePieces"):
-        setattr(SentencePieceProcessor, name, _decode_alias(name))
-    SentencePieceProcessor.EncodeAsOffsetMapping = _with_kind("Encode", "out_type", "offset_mapping")  # type: ignore[attr-defined]
+    for name, method in typed_methods().items():
+        setattr(SentencePieceProcessor, name, method)
     SentencePieceProcessor.Tokenize = SentencePieceProcessor.Encode
     SentencePieceProcessor.Detokenize = SentencePieceProcessor.Decode
     with_snake_case(SentencePieceProcessor)
-
-
-def _decode_alias(name: str) -> Callable[..., Any]:
-    def decode(self: SentencePieceProcessor, input: Any, return_type: Any = None, **kwargs: Any) -> Any:
-        return self.Decode(input, return_type, **kwargs)
-
-    decode.__name__ = name
-    return decode
 
 
 def _utf8(text: Any, is_item: bool = False) -> str | bytes:
@@ -715,6 +700,14 @@ def _has_bytes(rows: Any) -> bool:
     """Reports whether the first row that is not empty has pieces as bytes."""
     row: Any = next((row for row in rows if len(row)), ())
     return len(row) > 0 and isinstance(row[0], bytes)
+
+
+def _message(data: bytes, kind: Any) -> Any:
+    if kind == "serialized_proto":
+        return data
+    from .sentencepiece_pb2 import SentencePieceText
+
+    return SentencePieceText.FromString(data)
 
 
 def _value_of(values: list[Any], id: Any) -> Any:

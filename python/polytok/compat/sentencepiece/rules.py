@@ -67,32 +67,42 @@ def decompile(charsmap: bytes) -> list[tuple[str, str]]:
     """
     if len(charsmap) <= 4:
         raise RuntimeError("INTERNAL: No precompiled charsmap found in model.")
+    rules = _rules(charsmap, 256)
+    return sorted((key.decode("utf-8", "replace"), value.decode("utf-8", "replace")) for key, value in rules.items())
+
+
+def ascii_rules(charsmap: bytes) -> dict[bytes, bytes]:
+    """Returns the rules of a compiled map for texts that are ASCII."""
+    return _rules(charsmap, 128) if len(charsmap) > 4 else {}
+
+
+def _rules(charsmap: bytes, byte_count: int) -> dict[bytes, bytes]:
+    """Returns the rules whose texts have only the first bytes."""
     end = 4 + int.from_bytes(charsmap[:4], "little")
     units = np.frombuffer(charsmap[4:end], dtype="<u4")
     replacements = charsmap[end:]
-    rules: list[tuple[str, str]] = []
+    rules: dict[bytes, bytes] = {}
     pending = [(b"", _child_offset(int(units[0])))]
     while pending:
         key, index = pending.pop()
-        for label in _child_labels(units, index):
+        for label in _child_labels(units, index, byte_count):
             unit = int(units[index ^ label])
             longer_key, child = key + bytes([label]), (index ^ label) ^ _child_offset(unit)
             if unit & 0x100:
                 start = int(units[child]) & 0x7FFF_FFFF
-                replacement = replacements[start : replacements.index(b"\0", start)]
-                rules.append((longer_key.decode("utf-8", "replace"), replacement.decode("utf-8", "replace")))
+                rules[longer_key] = replacements[start : replacements.index(b"\0", start)]
             if len(longer_key) < _MAX_DEPTH:
                 pending.append((longer_key, child))
-    return sorted(rules)
+    return rules
 
 
 def _child_offset(unit: int) -> int:
     return (unit >> 10) << (8 if unit & 0x200 else 0)
 
 
-def _child_labels(units: npt.NDArray[np.uint32], index: int) -> list[int]:
+def _child_labels(units: npt.NDArray[np.uint32], index: int, byte_count: int) -> list[int]:
     """Returns the bytes that follow the key whose children are at ``index``."""
-    places = index ^ np.arange(256)
+    places = index ^ np.arange(byte_count)
     places = places[places < len(units)]
     labels = places ^ index
     found: list[int] = labels[(units[places] & 0x8000_00FF) == labels].tolist()
