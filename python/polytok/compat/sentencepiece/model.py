@@ -152,7 +152,8 @@ class Model:
         ids, _, _, starts, ends = (column.tolist() for column in self.tokenizer.spans(text))
         heads: Iterable[bytes]
         if self.unk_id in ids:  # the piece of unknown text depends on the text
-            heads = [_head(token.piece, token.id) for token in self.tokenizer.tokens(text)]
+            known, unk_id, tokens = self._heads, self.unk_id, self.tokenizer.tokens(text)
+            heads = [known[id] if id != unk_id else _head(tokens[number].piece, id) for number, id in enumerate(ids)]
         else:
             heads = map(self._heads.__getitem__, ids)
         byte_ids = self._byte_ids
