@@ -26,7 +26,7 @@ test: $(VENV)/installed-test
 
 test-torch: $(VENV)/installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) 'torch>=2.4'
-	$(BIN)/python -m pytest -q tests/test_corpus_torch.py docs/pytorch.md
+	$(BIN)/python -m pytest -q tests/test_corpus_torch.py tests/test_compat_transformers_torch.py docs/pytorch.md
 
 TRANSFORMERS_4 := $(VENV)-transformers-4
 

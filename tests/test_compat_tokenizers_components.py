@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -258,3 +259,15 @@ def test_models_that_sample_are_refused() -> None:
             sampling.encode_batch(["ab"])
     tokenizer.model.dropout = None
     assert tokenizer.encode("ab").ids == [2]
+
+
+def test_a_template_without_entries_can_be_read() -> None:
+    model = {"type": "WordPiece", "vocab": {}, "unk_token": "[UNK]", "continuing_subword_prefix": "##"}
+    processor = {"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}
+    document = {"model": {**model, "max_input_chars_per_word": 100}, "post_processor": processor}
+    for package in (tokenizers, face):
+        tokenizer = package.Tokenizer.from_str(json.dumps({"version": "1.0", "added_tokens": [], **document}))
+        assert json.loads(tokenizer.to_str())["post_processor"] == processor
+        assert tokenizer.num_special_tokens_to_add(True) == 3
+    tokenizer.model = face.models.WordPiece({"[SEP]": 102, "[CLS]": 101, "a": 0}, unk_token="a")
+    assert tokenizer.encode("a").ids == [101, 0, 102]

@@ -13,7 +13,7 @@ import numpy as np
 from ...columns import buffer
 from ...encoding import Encoding as PolytokEncoding
 from ...encoding import tokens_to_keep
-from ...errors import PolytokError
+from ...errors import PolytokError, SpecError
 from ...lengths import Padding, Truncation
 from ...loading import load
 from ...options import Options
@@ -150,9 +150,16 @@ class Tokenizer:
 
     def _read(self, data: bytes) -> None:
         self._set_empty()
-        engine = load(data, format="huggingface")
+        template: dict[str, Any] = {}
+        try:
+            engine = load(data, format="huggingface")
+        except SpecError:  # the ids of a template need not be entries before the tokenizer encodes
+            document = json.loads(data)
+            template = {"post_processor": document.get("post_processor")}
+            data = json.dumps({**document, "post_processor": None}).encode()
+            engine = load(data, format="huggingface")
         spec = engine.spec
-        self._document = spec.extra["huggingface"]["document"]
+        self._document = {**spec.extra["huggingface"]["document"], **template}
         read_model = functools.partial(_model_json, data, spec.vocab.scores)
         self._parts["model"] = model_of_file(type(spec.model).__name__.replace("Bpe", "BPE"), read_model)
         for special_token in spec.special:
@@ -171,7 +178,7 @@ class Tokenizer:
         if any(token.id >= size for token in spec.special) and max(buffer(spec.vocab, "ids"), default=0) >= size:
             self._compile()  # the ids have gaps, so that an added token can have the id of an entry
         else:
-            self._compiled = _Compiled(engine, None, CHANGES[0])
+            self._compiled = None if template else _Compiled(engine, None, CHANGES[0])
 
     def _json(self, left_out: Collection[str] = ()) -> dict[str, Any]:
         """Returns the tokenizer.json, without the components of some families."""
