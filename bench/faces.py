@@ -182,6 +182,9 @@ def tokenizers_cells() -> Iterator[Cell]:
             prose = corpus_text(BATCH * size)
             texts = [prose[start : start + size] for start in range(0, len(prose), size)]
             yield from _tokenizers_batch_cells(a, b, f"{name}, {len(texts)} × {size} bytes", texts)
+        for method, argument in (("token_to_id", "the"), ("id_to_token", 500)):
+            yield Cell(f"{name}, {method}", *(partial(getattr(tokenizer, method), argument) for tokenizer in (a, b)))
+        yield Cell(f"{name}, get_vocab_size", a.get_vocab_size, b.get_vocab_size)
         yield Cell(
             f"{name}, load", partial(tokenizers.Tokenizer.from_file, path), partial(face.Tokenizer.from_file, path)
         )

@@ -187,6 +187,24 @@ def test_the_vocabulary_is_equal(pair: Pair) -> None:
     check_equal(pair, lambda t: (t.num_special_tokens_to_add(False), t.num_special_tokens_to_add(True)))
 
 
+@pytest.mark.parametrize("package", [tokenizers, face])
+def test_sizes_and_entries_follow_every_change(package: Any) -> None:
+    def state() -> tuple[int, int, list[int | None], list[str | None]]:
+        ids = [tokenizer.token_to_id(token) for token in ("a", "c", "<new>", "low")]
+        tokens = [tokenizer.id_to_token(id) for id in (0, 1, 2, 4)]
+        return tokenizer.get_vocab_size(False), tokenizer.get_vocab_size(), ids, tokens
+
+    models = package.models
+    tokenizer = package.Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="a"))
+    assert state() == (2, 2, [0, None, None, None], ["a", "b", None, None])
+    tokenizer.add_tokens(["b", "<new>"])
+    assert state() == (2, 3, [0, None, 2, None], ["a", "b", "<new>", None])
+    tokenizer.model = models.WordLevel({"a": 0, "b": 1, "c": 3, "d": 4}, unk_token="a")
+    assert state() == (4, 5, [0, 3, 2, None], ["a", "b", "<new>", "d"])
+    tokenizer.train_from_iterator(["low", "low"], package.trainers.WordLevelTrainer(special_tokens=["a"]))
+    assert state() == (2, 4, [0, None, 2, 1], ["a", "b", "<new>", None])
+
+
 def add_tokens(tokenizer: Any) -> list[int]:
     """Adds tokens of all kinds."""
     token = face.AddedToken if isinstance(tokenizer, face.Tokenizer) else tokenizers.AddedToken
@@ -199,6 +217,7 @@ def add_tokens(tokenizer: Any) -> list[int]:
 
 
 def test_added_tokens_are_equal(pair: Pair, some_texts: list[str]) -> None:
+    check_equal(pair, lambda t: t.get_vocab_size())
     check_equal(pair, add_tokens)
     check_equal(pair, lambda t: {id: repr(token) for id, token in t.get_added_tokens_decoder().items()})
     check_equal(pair, lambda t: (t.get_vocab_size(), t.token_to_id("<new>"), t.id_to_token(t.token_to_id("<new>"))))

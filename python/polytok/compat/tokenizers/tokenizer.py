@@ -96,6 +96,7 @@ class Tokenizer:
     _truncate: Truncation | None
     _pad: Padding | None
     _compiled: _Compiled | None
+    _sizes: tuple[int, int, int] | None
 
     def __init__(self, model: Model) -> None:
         self._set_empty()
@@ -103,7 +104,7 @@ class Tokenizer:
 
     def _set_empty(self) -> None:
         self._document, self._parts, self._added = {}, {}, AddedTokens()
-        self._truncation = self._truncate = self._padding = self._pad = self._compiled = None
+        self._truncation = self._truncate = self._padding = self._pad = self._compiled = self._sizes = None
         self._encode_special_tokens = False
 
     # Reading and writing
@@ -279,7 +280,7 @@ class Tokenizer:
 
     def _set_part(self, family: str, value: object, cls: type[Component]) -> None:
         self._parts[family] = None if value is None else component_of(cls, value)
-        self._compiled = None
+        self._compiled = self._sizes = None
 
     @property
     def model(self) -> Any:
@@ -586,6 +587,9 @@ class Tokenizer:
     # The vocabulary
 
     def token_to_id(self, token: str) -> int | None:
+        if type(token) is str and (tokens := self._parts["model"]._tokens) is not None:
+            found: int | None = tokens[0].get(token)
+            return self._added.ids.get(token, found)
         id = self._added.ids.get(text(token))
         if id is not None:
             return id
@@ -593,6 +597,10 @@ class Tokenizer:
         return known_id
 
     def id_to_token(self, id: int) -> str | None:
+        tokens = self._parts["model"]._tokens
+        if tokens is not None and type(id) is int and 0 <= id < 1 << 32 and id not in self._added.by_id:
+            found: str | None = tokens[1].get(id)
+            return found
         token = self._added.by_id.get(id_number(id))
         if token is not None:
             normalizer = self._part("normalizer") if token.normalized else None
@@ -608,11 +616,20 @@ class Tokenizer:
         return vocab
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        sizes = self._sizes
+        if sizes is None or sizes[0] != CHANGES[0]:
+            self._sizes = sizes = self._count_tokens()
+        if with_added_tokens is False:
+            return sizes[1]
+        return sizes[2] if with_added_tokens is True or boolean(with_added_tokens) else sizes[1]
+
+    def _count_tokens(self) -> tuple[int, int, int]:
+        """Returns the number of changes of components until now, and the sizes without and with the added tokens."""
+        changes, added = CHANGES[0], self._added
         if (size := self._model_size()) is not None:  # added tokens that the model does not have follow its ids
-            return size + sum(id >= size for id in self._added.by_id) if boolean(with_added_tokens) else size
+            return changes, size, size + sum(id >= size for id in added.by_id)
         known_ids = self.model.tokens()[0]
-        size = len(known_ids)
-        return size + sum(token not in known_ids for token in self._added.ids) if boolean(with_added_tokens) else size
+        return changes, len(known_ids), len(known_ids) + sum(token not in known_ids for token in added.ids)
 
     def _model_size(self) -> int | None:
         """Returns the size of the model's vocabulary, without reading the file's JSON again; None if it is needed."""
@@ -644,7 +661,7 @@ class Tokenizer:
         added = self._added.copy()
         count = added.add(new_tokens, self.model.token_to_id, len(self.model.tokens()[0]))
         if count:
-            self._added, self._compiled = added, None
+            self._added, self._compiled, self._sizes = added, None, None
         return count
 
     # Training
