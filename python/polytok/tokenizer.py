@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from .merge_list import Merge
     from .parts import Parts
     from .token_bytes import TokenBytes
+    from .trace import Trace
+    from .trace.build import Tracer
     from .vocab_table import VocabTable
 
 
@@ -81,6 +83,7 @@ class Tokenizer:
         "_outline",
         "_resolve_options",
         "_token_bytes",
+        "_tracer",
         "_vocab_size",
     )
 
@@ -106,6 +109,7 @@ class Tokenizer:
         self._canonical_test: CanonicalTest | None = None
         self._encoder: Encoder | None = None
         self._token_bytes: TokenBytes | None = None
+        self._tracer: Tracer | None = None
         self._chat: ChatTemplates | None = None
         self._resolve_options = OptionResolver(core).resolve
         largest_id = core.max_id()
@@ -370,6 +374,37 @@ class Tokenizer:
         text_list = arguments.several_texts(texts, "count")
         resolved_options = self._resolve_options(options, keywords, "count_batch", "threads")
         return self._core.count_batch(text_list, resolved_options, arguments.thread_count(threads))
+
+    def trace(
+        self,
+        text: Text | None = None,
+        *,
+        ids: Ids | None = None,
+        piece: int | None = None,
+        at: int | None = None,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> Trace:
+        """Returns what happens to a text on the way to its ids, step by step: a `Trace`.
+
+        The trace has the special tokens that were found, each normalization and split step with what it changed, the
+        walk of the model over each piece (the queue and the merges of BPE, the lattice of Unigram, the attempts of
+        WordPiece, ...), and what was added after the model. Its ids are those of `encode`; each call compares them.
+
+        With ``ids`` instead of a text, the text of the ids is traced, and `Trace.given` says whether the tokenizer
+        returns these ids for it, and if not, where and why.
+
+        A text of up to 10,240 bytes is traced whole. With ``piece`` (an index) or ``at`` (an offset in bytes) only the
+        piece that is asked for is walked, and the text can have 1 MiB. Raises `ArgumentError` for a longer text.
+
+        >>> import polytok
+        >>> trace = polytok.load("default").trace("a  b")
+        >>> [piece.text for piece in trace.pieces], trace.ids == (97, 32, 8186)
+        ([b'a', b' ', b' b'], True)
+        """
+        from .trace.entry import trace  # only a part of all programs traces texts
+
+        return trace(self, text, ids, piece, at, options, keywords)
 
     # Limits
 

@@ -1,6 +1,7 @@
 """Byte-pair encoding: finds the best adjacent pair, merges it, and repeats.
 
-The families differ only in two rules: which pairs can merge, and which pair is the best. Ties go to the leftmost pair.
+The families differ only in three rules: the symbols that merging starts from, which pairs can merge, and which pair is
+the best. Ties go to the leftmost pair.
 
 | priority | a pair can merge when | best |
 |---|---|---|
@@ -9,28 +10,33 @@ The families differ only in two rules: which pairs can merge, and which pair is 
 | score (SentencePiece, llama2.c) | the concatenation is an entry | highest score |
 
 For "score" there is no merge list. So an entry that no sequence of merges builds is never produced, whatever its score.
+
+`merge` defines the result. `bpe_queue` reaches it by a queue, as the reference programs do; the walks of this file run
+the queue, so that each step is recorded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from polytok.reference.bpe_queue import Lookup, Merging, Pair
 from polytok.reference.stages import Segment
 from polytok.reference.utf8 import Counts, units
 from polytok.reference.vocabulary import Vocabulary
+from polytok.reference.walks import BpeWalk, Resegmented, SplitUnused, Symbol
 from polytok.spec import Bpe, SentencePieceVersion
 
-Symbol = TypeVar("Symbol")
+Item = TypeVar("Item")
 MAX_SPLIT_DEPTH = 100
 """The depth to which SentencePiece 0.2.3 splits UNUSED pieces again; deeper ones are emitted unchanged."""
 
 
 def merge(
-    symbols: Iterable[Symbol],
-    priority: Callable[[Symbol, Symbol], float | None],
-    join: Callable[[Symbol, Symbol], Symbol],
-) -> list[Symbol]:
+    symbols: Iterable[Item],
+    priority: Callable[[Item, Item], float | None],
+    join: Callable[[Item, Item], Item],
+) -> list[Item]:
     """Merges the leftmost pair of the lowest priority until no pair has a priority; returns the remaining symbols."""
     parts = list(symbols)
     while True:
@@ -41,89 +47,149 @@ def merge(
         parts[i : i + 2] = [join(parts[i], parts[i + 1])]
 
 
-def merge_by_list(vocab: Vocabulary, text: bytes, model: Bpe) -> list[Segment]:
-    """Returns the segments of a text, whose bytes are merged by a list of pairs of ids.
-
-    If a pair is listed twice, its last rule counts, as in minbpe's dictionary.
-    """
-    merges = [] if model.merges is None else model.merges.tolist()
-    rules = {(left, right): (order, merged) for order, (left, right, merged) in enumerate(merges)}
-
-    def priority(left: Segment, right: Segment) -> int | None:
-        rule = rules.get((left.id, right.id))
-        return rule and rule[0]
-
-    def join(left: Segment, right: Segment) -> Segment:
-        return Segment(rules[left.id, right.id][1], left.start, right.end)
-
-    return merge([Segment(vocab.normal_ids.get(text[i : i + 1]), i, i + 1) for i in range(len(text))], priority, join)
+def walk_bytes(vocab: Vocabulary, text: bytes, model: Bpe) -> BpeWalk:
+    """Returns the walk of a piece whose bytes are merged by rank or by a list of pairs of ids."""
+    ids = vocab.last_ids if model.reserved else vocab.plain_ids
+    if model.whole_piece_first and text in ids:
+        return taken_whole(model, ids[text], len(text))
+    symbols = [Symbol(at, ids.get(text[at : at + 1]), at, at + 1) for at in range(len(text))]
+    look_up = listed_pairs(text, model) if model.priority == "merges" else ranked_pairs(text, ids)
+    return plain_walk(model, Merging(symbols, look_up))
 
 
-def merge_by_rank(vocab: Vocabulary, text: bytes) -> list[Segment]:
-    """Returns the segments of a text: the pair whose concatenation has the lowest id is merged first."""
-
-    def priority(left: tuple[int, int], right: tuple[int, int]) -> int | None:
-        return vocab.normal_ids.get(text[left[0] : right[1]])
-
-    spans = merge([(i, i + 1) for i in range(len(text))], priority, lambda left, right: (left[0], right[1]))
-    return [Segment(vocab.normal_ids.get(text[start:end]), start, end) for start, end in spans]
+def taken_whole(model: Bpe, id: int, length: int) -> BpeWalk:
+    """Returns the walk of a piece that is an entry and is taken without merging."""
+    return BpeWalk(model.priority, (), 0, (), (), (Segment(id, 0, length),), whole_piece=id)
 
 
-class Unit(NamedTuple):
-    """A symbol of SentencePiece's BPE: a part of the text. A user-defined symbol does not merge."""
+def plain_walk(model: Bpe, merging: Merging) -> BpeWalk:
+    """Returns the walk of a merging whose final symbols are the result."""
+    final = merging.final
+    segments = tuple(Segment(symbol.id, symbol.start, symbol.end) for symbol in final)
+    numbers = tuple(symbol.number for symbol in final)
+    return BpeWalk(
+        model.priority, tuple(merging.symbols), merging.initial_count, tuple(merging.events), numbers, segments
+    )
 
-    start: int
-    end: int
-    is_user_defined: bool
+
+def listed_pairs(text: bytes, model: Bpe) -> Lookup:
+    """Returns the rule of a list of merges. If a pair is listed twice, its last rule counts, as in minbpe's
+    dictionary."""
+    rules = _rules_of(model)
+
+    def look_up(left: Symbol, right: Symbol) -> Pair | None:
+        rule = None if left.id is None or right.id is None else rules.get((left.id, right.id))
+        return rule and Pair(rule[0], rule[0], rule[1], text[left.start : right.end])
+
+    return look_up
 
 
-def merge_by_score(
-    vocab: Vocabulary, text: bytes, line: SentencePieceVersion, counts: Counts | None = None
-) -> list[Segment]:
-    """Returns the segments of normalized text by SentencePiece's BPE.
+class _RulesOfModels:
+    """The lists of merges as dictionaries; those of the last four models are cached."""
+
+    def __init__(self) -> None:
+        self._recent: list[tuple[Bpe, dict[tuple[int, int], tuple[int, int]]]] = []
+
+    def __call__(self, model: Bpe) -> dict[tuple[int, int], tuple[int, int]]:
+        for recent, rules in self._recent:
+            if recent is model:
+                return rules
+        merges = [] if model.merges is None else model.merges.tolist()
+        rules = {(left, right): (place, merged) for place, (left, right, merged) in enumerate(merges)}
+        self._recent = [*self._recent[-3:], (model, rules)]
+        return rules
+
+
+_rules_of = _RulesOfModels()
+
+
+def ranked_pairs(text: bytes, ids: dict[bytes, int]) -> Lookup:
+    """Returns the rule of ranks: two symbols merge if their bytes together are an entry, whose id is the rank."""
+
+    def look_up(left: Symbol, right: Symbol) -> Pair | None:
+        piece = text[left.start : right.end]
+        id = ids.get(piece)
+        return None if id is None else Pair(id, id, id, piece)
+
+    return look_up
+
+
+def walk_chars(
+    vocab: Vocabulary, text: bytes, model: Bpe, line: SentencePieceVersion, counts: Counts | None = None
+) -> BpeWalk:
+    """Returns the walk of normalized text by SentencePiece's BPE.
 
     Merging can pass through UNUSED pieces, but they are not emitted: they are split again, into two halves. The halves
-    are the pair that was seen last among those that form the piece; a pair counts as seen when it first occurs at its
-    position, whether or not it is merged.
+    are the pair that was seen last among those that form the piece; a pair is seen when it enters the queue, whether or
+    not it is merged.
     """
-    halves: dict[bytes, tuple[bytes, bytes]] = {}
-    seen: set[tuple[Unit, Unit]] = set()
-
-    def priority(left: Unit, right: Unit) -> float | None:
-        piece = text[left.start : right.end]
-        if left.is_user_defined or right.is_user_defined or piece not in vocab.normal_ids:
-            return None
-        if counts and piece in vocab.user_defined and not counts(left.start, right.end):
-            return None
-        id = vocab.normal_ids[piece]
-        if vocab.is_unused(id) and (left, right) not in seen:
-            halves[piece] = (text[left.start : left.end], text[right.start : right.end])
-        seen.add((left, right))
-        return -vocab.score[id]
-
-    parts = merge(
-        [Unit(*unit) for unit in units(text, vocab.user_defined, counts)],
-        priority,
-        lambda left, right: Unit(left.start, right.end, False),
+    if model.whole_piece_first and text in vocab.normal_ids:
+        return taken_whole(model, vocab.normal_ids[text], len(text))
+    rule = _ScoredPairs(vocab, text, counts)
+    merging = Merging(rule.symbols(), listed_pairs(text, model) if model.priority == "merges" else rule.look_up)
+    splits: list[SplitUnused] = []
+    segments = [
+        segment
+        for symbol in merging.final
+        for segment in split_unused(vocab, text[symbol.start : symbol.end], symbol.start, rule.halves, line, splits)
+    ]
+    walk = plain_walk(model, merging)
+    return BpeWalk(
+        walk.priority,
+        walk.symbols,
+        walk.initial_count,
+        walk.events,
+        walk.final,
+        tuple(segments),
+        split_unused=tuple(splits),
     )
-    out: list[Segment] = []
-    for symbol in parts:
-        out += split_unused(vocab, text[symbol.start : symbol.end], symbol.start, halves, line)
-    return out
+
+
+class _ScoredPairs:
+    """SentencePiece's rule: two symbols merge if their texts together are an entry; the highest score merges first."""
+
+    def __init__(self, vocab: Vocabulary, text: bytes, counts: Counts | None) -> None:
+        self.vocab, self.text, self.counts = vocab, text, counts
+        self.halves: dict[bytes, tuple[bytes, bytes]] = {}
+
+    def symbols(self) -> Iterable[Symbol]:
+        """Yields the symbols that merging starts from: characters, and user-defined pieces, which do not merge."""
+        for number, (start, end, is_user_defined) in enumerate(units(self.text, self.vocab.user_defined, self.counts)):
+            id = self.vocab.normal_ids.get(self.text[start:end])
+            yield Symbol(number, id, start, end, merges=not is_user_defined)
+
+    def look_up(self, left: Symbol, right: Symbol) -> Pair | None:
+        piece = self.text[left.start : right.end]
+        if not left.merges or not right.merges or piece not in self.vocab.normal_ids:
+            return None
+        if self.counts and piece in self.vocab.user_defined and not self.counts(left.start, right.end):
+            return None
+        id = self.vocab.normal_ids[piece]
+        if self.vocab.is_unused(id):
+            self.halves[piece] = (self.text[left.start : left.end], self.text[right.start : right.end])
+        return Pair(-self.vocab.score[id], self.vocab.score[id], id, piece)
 
 
 def split_unused(
-    vocab: Vocabulary, piece: bytes, start: int, halves: dict[bytes, tuple[bytes, bytes]], line: SentencePieceVersion
+    vocab: Vocabulary,
+    piece: bytes,
+    start: int,
+    halves: dict[bytes, tuple[bytes, bytes]],
+    line: SentencePieceVersion,
+    splits: list[SplitUnused],
 ) -> list[Segment]:
-    """Splits one merged symbol into symbols that can be emitted: UNUSED pieces are split in two, left half first."""
+    """Splits one merged symbol into symbols that can be emitted: UNUSED pieces are split in two, left half first.
+    ``splits`` gets a record of each split."""
     out: list[Segment] = []
     pending_symbols = [(piece, 0)]
     while pending_symbols:
         symbol, depth = pending_symbols.pop()
         too_deep = line == "0.2.3" and depth > MAX_SPLIT_DEPTH
-        if symbol in halves and not too_deep and vocab.is_unused(look_up(vocab, symbol, line)):
+        id = look_up(vocab, symbol, line)
+        if symbol in halves and not too_deep and id is not None and vocab.is_unused(id):
             left, right = halves[symbol]
             pending_symbols += [(right, depth + 1), (left, depth + 1)]
+            splits.append(SplitUnused(start, start + len(left), start + len(symbol), id))
         else:
             id = final_id(vocab, symbol, "0.2.1" if too_deep else line)
             out.append(Segment(id, start, start + len(symbol)))
@@ -144,3 +210,29 @@ def look_up(vocab: Vocabulary, symbol: bytes, line: SentencePieceVersion) -> int
     """Returns the id of a final symbol, whether or not the symbol is UNUSED; None if no entry has its text."""
     normal_id = vocab.normal_ids.get(symbol)
     return vocab.reserved_ids.get(symbol, normal_id) if line == "0.2.1" else normal_id
+
+
+def walk_llama_cpp(vocab: Vocabulary, text: bytes, model: Bpe) -> BpeWalk:
+    """Returns the walk of a piece by llama.cpp's SPM: characters merge by score, with entries of every kind, and the
+    final symbols are looked up again by their texts (resegmentation)."""
+    ids = vocab.last_ids
+    symbols = [
+        Symbol(number, ids.get(text[start:end]), start, end) for number, (start, end, _) in enumerate(units(text, ()))
+    ]
+
+    def find_pair(left: Symbol, right: Symbol) -> Pair | None:
+        piece = text[left.start : right.end]
+        id = ids.get(piece)
+        return None if id is None else Pair(-vocab.score[id], vocab.score[id], id, piece)
+
+    walk = plain_walk(model, Merging(symbols, find_pair))
+    looked_up = tuple(Resegmented(number, walk.symbols[number].id) for number in walk.final)
+    return BpeWalk(
+        walk.priority,
+        walk.symbols,
+        walk.initial_count,
+        walk.events,
+        walk.final,
+        walk.segments,
+        resegment=looked_up,
+    )

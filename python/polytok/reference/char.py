@@ -6,12 +6,14 @@ from polytok.reference.bpe import final_id
 from polytok.reference.stages import Segment
 from polytok.reference.utf8 import Counts, units
 from polytok.reference.vocabulary import Vocabulary
+from polytok.reference.walks import WholeWalk
 from polytok.spec import SentencePieceVersion
 
 
-def segment(vocab: Vocabulary, text: bytes, line: SentencePieceVersion, counts: Counts | None = None) -> list[Segment]:
-    """Returns one segment for each character or user-defined symbol of the normalized text."""
-    return [
+def walk(vocab: Vocabulary, text: bytes, line: SentencePieceVersion, counts: Counts | None = None) -> WholeWalk:
+    """Returns the walk with one segment for each character or user-defined symbol of the normalized text."""
+    segments = (
         Segment(final_id(vocab, text[start:end], line), start, end)
         for start, end, _ in units(text, vocab.user_defined, counts)
-    ]
+    )
+    return WholeWalk("character", tuple(segments))

@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from polytok.reference.bpe import merge
-from polytok.reference.stages import Segment
+from polytok.reference.bpe import plain_walk
+from polytok.reference.bpe_queue import Merging, Pair
 from polytok.reference.vocabulary import Vocabulary
+from polytok.reference.walks import BpeWalk, Symbol
+from polytok.spec import Bpe
 
 BOS = 1
 FIRST_BYTE = 3
@@ -33,35 +35,31 @@ def groups(text: bytes, at: int) -> Iterator[tuple[int, int]]:
         at = end
 
 
-def symbols(vocab: Vocabulary, text: bytes, has_prefix: bool) -> Iterator[Segment]:
+def symbols(vocab: Vocabulary, text: bytes, has_prefix: bool) -> Iterator[Symbol]:
     """Yields the initial symbols of merging. ``has_prefix``: the first byte is the space added in front."""
     prefix_span = [(0, 1)] if has_prefix and text else []
+    number = 0
     for start, end in [*prefix_span, *groups(text, len(prefix_span))]:
         id = vocab.all_ids.get(text[start:end])
-        if id is not None:
-            yield Segment(id, start, end)
-        else:
-            for at in range(start, end):
-                byte_id = text[at] + FIRST_BYTE
-                yield Segment(byte_id if byte_id in vocab.piece else None, at, at + 1)
+        byte_ids = [byte + FIRST_BYTE for byte in text[start:end]]
+        parts = [(id, start, end)] if id is not None else list(zip(byte_ids, range(start, end), range(start + 1, end + 1)))
+        for part_id, part_start, part_end in parts:
+            yield Symbol(number, part_id if part_id in vocab.piece else None, part_start, part_end)
+            number += 1
 
 
-def segment(vocab: Vocabulary, text: bytes, has_prefix: bool) -> list[Segment]:
-    """Returns the segments of a text: its symbols, merged by score."""
+def walk(vocab: Vocabulary, text: bytes, model: Bpe, has_prefix: bool) -> BpeWalk:
+    """Returns the walk of a text: its symbols, merged by score."""
 
-    def merged_id(left: Segment, right: Segment) -> int | None:
+    def look_up(left: Symbol, right: Symbol) -> Pair | None:
         if left.id is None or right.id is None:
             return None
-        return vocab.all_ids.get(vocab.piece[left.id] + vocab.piece[right.id])
+        piece = vocab.piece[left.id] + vocab.piece[right.id]
+        id = vocab.all_ids.get(piece)
+        is_usable = id is not None and vocab.score[id] > MIN_SCORE
+        return Pair(-vocab.score[id], vocab.score[id], id, piece) if is_usable and id is not None else None
 
-    def priority(left: Segment, right: Segment) -> float | None:
-        id = merged_id(left, right)
-        return -vocab.score[id] if id is not None and vocab.score[id] > MIN_SCORE else None
-
-    def join(left: Segment, right: Segment) -> Segment:
-        return Segment(merged_id(left, right), left.start, right.end)
-
-    return merge(symbols(vocab, text, has_prefix), priority, join)
+    return plain_walk(model, Merging(symbols(vocab, text, has_prefix), look_up))
 
 
 def decode(vocab: Vocabulary, ids: Sequence[int]) -> bytes:

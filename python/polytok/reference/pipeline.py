@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from polytok.errors import SpecError
 from polytok.guard import guard_spec
-from polytok.reference import bpe, char, llama2c, longest, unigram, word
+from polytok.reference import models
 from polytok.reference.invalid_utf8 import join_remainder, tokens_to_remove, valid_length
 from polytok.reference.post import post_process
 from polytok.reference.sentencepiece_normalize import normalize
 from polytok.reference.special import Allowed, Trust, allowed_tokens, split_at_special_tokens, tokens_of_plain_text
 from polytok.reference.split import split
-from polytok.reference.stages import Aligned, RefToken, Segment
+from polytok.reference.stages import Aligned, RefToken
 from polytok.reference.utf8 import Counts
 from polytok.reference.vocabulary import vocabulary
-from polytok.spec import Bpe, Char, Longest, PatternSplit, PrefixSpace, SentencePieceNormalize, Spec, Unigram, Word
+from polytok.spec import Bpe, Char, PatternSplit, PrefixSpace, SentencePieceNormalize, Spec, Unigram
 
 
 def encode(
@@ -122,7 +122,7 @@ def _encode_piece(spec: Spec, piece: Aligned, trust: Trust | None = None) -> lis
     return post_process(
         vocabulary(spec.vocab),
         piece,
-        _segment(spec, piece.text, _counts(trust)),
+        models.segment(spec, piece.text, _counts(trust)),
         spec.unknown,
         can_be_control=is_llama2c,
     )
@@ -131,33 +131,3 @@ def _encode_piece(spec: Spec, piece: Aligned, trust: Trust | None = None) -> lis
 def _counts(trust: Trust | None) -> Counts | None:
     """Returns the function that reports whether a user-defined piece counts."""
     return None if trust is None else trust.counts
-
-
-def _segment(spec: Spec, text: bytes, counts: Counts | None) -> list[Segment]:
-    """Returns the segments that the model splits one piece into."""
-    vocab = vocabulary(spec.vocab)
-    if isinstance(spec.model, Bpe):
-        return _segment_by_bpe(spec, spec.model, text, counts)
-    if isinstance(spec.model, Longest):
-        return longest.segment(vocab, text)
-    if isinstance(spec.model, Unigram):
-        return unigram.segment(vocab, text, spec.sentencepiece_version, counts)
-    if isinstance(spec.model, Char):
-        return char.segment(vocab, text, spec.sentencepiece_version, counts)
-    if isinstance(spec.model, Word):
-        return word.segment(vocab, text, spec.sentencepiece_version)
-    raise SpecError(f"the twins have no model {spec.model!r:.100}")
-
-
-def _segment_by_bpe(spec: Spec, model: Bpe, text: bytes, counts: Counts | None) -> list[Segment]:
-    """Returns the segments of one piece by BPE; a whole piece that is an entry can take precedence."""
-    vocab = vocabulary(spec.vocab)
-    if model.whole_piece_first and text in vocab.normal_ids:
-        return [Segment(vocab.normal_ids[text], 0, len(text))]
-    if model.priority == "merges":
-        return bpe.merge_by_list(vocab, text, model)
-    if model.priority == "rank":
-        return bpe.merge_by_rank(vocab, text)
-    if model.symbols == "groups":
-        return llama2c.segment(vocab, text, any(isinstance(step, PrefixSpace) for step in spec.normalize))
-    return bpe.merge_by_score(vocab, text, spec.sentencepiece_version, counts)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import regex  # type: ignore[import-untyped,unused-ignore]
-
 from polytok.reference.stages import Aligned
 
 
@@ -24,6 +22,8 @@ def split(patterns: Iterable[str], text: Aligned) -> list[Aligned]:
 
 def matches_in(pattern: str, piece: Aligned) -> Iterator[Aligned]:
     """Yields the matches of one pattern in one piece, except empty matches."""
+    import regex  # type: ignore[import-untyped,unused-ignore] # the walks need no patterns
+
     text = piece.text.decode()
     byte_start = char_index = 0
     for match in regex.finditer(pattern, text):

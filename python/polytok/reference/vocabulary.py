@@ -9,6 +9,7 @@ equal pieces in one map, the first row wins. The maps follow the original ``kind
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from polytok.errors import TokenIdError
 from polytok.spec import Kind, Vocab
@@ -36,6 +37,39 @@ class Vocabulary:
         self.control = [(piece, id) for piece, id in rows if self.kind[id] == Kind.CONTROL]
         self.longest = max(map(len, self.normal_ids), default=0)
         self.unknown = next((id for id in self.ids if self.kind[id] == Kind.UNKNOWN), None)
+
+    @cached_property
+    def plain_ids(self) -> dict[bytes, int]:
+        """The ids of the NORMAL and USER_DEFINED pieces, to which models of bytes encode text."""
+        rows = ((self.columns.piece(row), id) for row, id in enumerate(self.ids))
+        return first_ids(row for row in rows if self.kind[row[1]] in (Kind.NORMAL, Kind.USER_DEFINED))
+
+    @cached_property
+    def last_ids(self) -> dict[bytes, int]:
+        """The ids of the pieces of every kind; of equal pieces the last counts (Hugging Face, llama.cpp)."""
+        return dict(zip(self.columns.pieces(), self.ids, strict=True))
+
+    @cached_property
+    def last_normal_ids(self) -> dict[bytes, int]:
+        """The ids of the pieces that are not reserved; of equal pieces the last counts (llama.cpp)."""
+        rows = zip(self.columns.pieces(), self.ids, strict=True)
+        return {piece: id for piece, id in rows if self.kind[id] not in RESERVED}
+
+    @cached_property
+    def byte_ids(self) -> dict[int, int]:
+        """The ids of the pieces of kind BYTE, by their byte."""
+        return {int(self.piece[id][3:5], 16): id for id in self.ids if self.kind[id] == Kind.BYTE}
+
+    @cached_property
+    def ids_without_bytes(self) -> dict[bytes, int]:
+        """The ids of all pieces but those of kind BYTE; of equal pieces the last counts (PLaMo-2)."""
+        rows = zip(self.columns.pieces(), self.ids, strict=True)
+        return {piece: id for piece, id in rows if self.kind[id] != Kind.BYTE}
+
+    @cached_property
+    def longest_of_all(self) -> int:
+        """The length of the longest piece of any kind."""
+        return max(map(len, self.last_ids), default=0)
 
     def piece_of(self, id: int) -> bytes:
         """Returns the bytes of an id."""
