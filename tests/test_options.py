@@ -39,6 +39,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "truncate": lambda text, **options: TOKENIZER.truncate(text, 3, **options),
     "truncate_batch": lambda text, **options: TOKENIZER.truncate_batch([text], 3, **options),
     "chunk": lambda text, **options: TOKENIZER.chunk(text, 3, **options).tolist(),
+    "trace": lambda text, **options: TOKENIZER.trace(text, **options).ids,
     "encoder": lambda text, **options: push_all(TOKENIZER.encoder(**options), text),
     "incremental": lambda text, **options: TOKENIZER.incremental(text, **options).ids,
 }

@@ -360,9 +360,11 @@ def test_errors_name_the_byte_and_the_id() -> None:
         reference.decode(tiny_spec("rank"), [7])
 
 
-def test_a_model_without_a_twin_is_refused() -> None:
-    with pytest.raises(SpecError, match="no model WordLevel"):
-        reference.encode(replace(tiny_spec("rank"), model=s.WordLevel()), "abc")
+def test_steps_without_a_twin_are_refused() -> None:
+    with pytest.raises(SpecError, match="do not normalize by"):
+        reference.encode(replace(tiny_spec("rank"), normalize=(s.Lowercase(),)), "abc")
+    with pytest.raises(SpecError, match="do not split by"):
+        reference.encode(replace(tiny_spec("rank"), split=(s.ScriptSplit(),)), "abc")
 
 
 def test_characters() -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from . import reach as reach
     from . import reference as reference
     from . import spec as spec
+    from . import trace as trace
     from . import training as training
     from .chat import ChatEncoding
     from .editing.edit import Edit, edit
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from .spec import Kind, Spec, Vocab
     from .stream import ByteDecoder, StreamDecoder, StreamDecoders
     from .tokenizer import Tokenizer
+    from .trace import Trace
     from .training import Counts, TrainingReport, TrainingWarning, count_words, train
     from .values import Batch, Decoded, Spans, Token
     from .vocab_table import VocabEntry, VocabTable
@@ -100,6 +102,7 @@ __all__ = [
     "Token",
     "TokenIdError",
     "Tokenizer",
+    "Trace",
     "TrainingReport",
     "TrainingWarning",
     "Truncation",
@@ -140,6 +143,7 @@ _PUBLIC_NAMES_OF_MODULE = {
     "spec": ("Kind", "Spec", "Vocab"),
     "stream": ("ByteDecoder", "StreamDecoder", "StreamDecoders"),
     "tokenizer": ("Tokenizer",),
+    "trace": ("Trace",),
     "training": ("Counts", "TrainingReport", "TrainingWarning", "count_words", "train"),
     "values": ("Batch", "Decoded", "Spans", "Token"),
     "vocab_table": ("VocabEntry", "VocabTable"),
@@ -147,7 +151,7 @@ _PUBLIC_NAMES_OF_MODULE = {
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}
 _PUBLIC_MODULES = (
     *("chat", "compat", "conversion", "convert", "corpus", "data", "divergence", "doctor", "editing", "errors"),
-    *("formats", "lists", "reach", "reference", "spec", "training"),
+    *("formats", "lists", "reach", "reference", "spec", "trace", "training"),
 )
 
 if not TYPE_CHECKING:

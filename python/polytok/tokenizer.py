@@ -402,9 +402,13 @@ class Tokenizer:
         >>> [piece.text for piece in trace.pieces], trace.ids == (97, 32, 8186)
         ([b'a', b' ', b' b'], True)
         """
-        from .trace.entry import trace  # only a part of all programs traces texts
+        self._resolve_options(options, keywords, "trace", "ids", "piece", "at")
+        from .trace.build import Tracer  # only a part of all programs traces texts
+        from .trace.entry import trace
 
-        return trace(self, text, ids, piece, at, options, keywords)
+        if self._tracer is None:
+            self._tracer = Tracer(self.spec, self._core)
+        return trace(self._tracer, text, ids, piece, at, options, keywords)
 
     # Limits
 

@@ -203,7 +203,8 @@ def final_id(vocab: Vocabulary, symbol: bytes, line: SentencePieceVersion) -> in
     Release 0.2.1 searches the reserved pieces first and emits UNUSED pieces; 0.2.3 does neither.
     """
     id = look_up(vocab, symbol, line)
-    return None if line == "0.2.3" and vocab.is_unused(id) else id
+    is_unknown = id == vocab.unknown or (line == "0.2.3" and vocab.is_unused(id))
+    return None if is_unknown else id
 
 
 def look_up(vocab: Vocabulary, symbol: bytes, line: SentencePieceVersion) -> int | None:

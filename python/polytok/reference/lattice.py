@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from polytok.reference.stages import Segment
 from polytok.reference.walks import Edge, RunnerUp, UnigramWalk
@@ -70,41 +70,44 @@ class BestPaths:
         segments = tuple(Segment(edges[index].id, edges[index].start, edges[index].end) for index in path)
         score = self.score[-1]
         runners_up = tuple(self._runners_up(path))
-        return UnigramWalk(
-            rules, rounding, (*self.nodes, len(text)), edges, tuple(path), score, runners_up, segments
-        )
+        return UnigramWalk(rules, rounding, (*self.nodes, len(text)), edges, tuple(path), score, runners_up, segments)
 
     def _runners_up(self, best: list[int]) -> list[RunnerUp]:
-        """Returns the next best segmentations, by sums without rounding.
-
-        A path is a tuple of its sum, its last candidate, and the path before that.
-        """
-        paths: list[list[tuple[float, int, object]]] = [[] for _ in self.score]
-        paths[0] = [(0.0, -1, None)]
+        """Returns the next best segmentations, by sums without rounding."""
+        paths: list[list[_Path]] = [[] for _ in self.score]
+        paths[0] = [_Path(0.0, -1, None)]
         by_end: dict[int, list[int]] = {}
         for index, candidate in enumerate(self.candidates):
             by_end.setdefault(candidate.end, []).append(index)
         for end in sorted(by_end):
-            found = [
-                (before[0] + self.candidates[index].score, index, before)
+            found: list[_Path] = [
+                _Path(before.sum + self.candidates[index].score, index, before)
                 for index in by_end[end]
                 for before in paths[self.candidates[index].start]
             ]
-            paths[end] = sorted(found, key=lambda path: -path[0])[: RUNNERS_UP + 1]
+            paths[end] = sorted(found, key=lambda path: -path.sum)[: RUNNERS_UP + 1]
         runners = []
         for path in paths[-1]:
             indexes = _indexes(path)
             if indexes != best:
                 parts = [self.candidates[index] for index in indexes]
-                runners.append(RunnerUp(tuple(p.id for p in parts), tuple(p.end for p in parts), path[0]))
+                runners.append(RunnerUp(tuple(p.id for p in parts), tuple(p.end for p in parts), path.sum))
         return runners[:RUNNERS_UP]
 
 
-def _indexes(path: tuple[float, int, object]) -> list[int]:
+class _Path(NamedTuple):
+    """A path of the lattice: its sum, its last candidate, and the path before that; the empty path has neither."""
+
+    sum: float
+    last: int
+    before: _Path | None
+
+
+def _indexes(path: _Path) -> list[int]:
     """Returns the candidates of a path, first to last."""
     indexes: list[int] = []
-    step: object = path
-    while isinstance(step, tuple) and step[1] >= 0:
-        indexes.append(step[1])
-        step = step[2]
+    step: _Path | None = path
+    while step is not None and step.last >= 0:
+        indexes.append(step.last)
+        step = step.before
     return indexes[::-1]

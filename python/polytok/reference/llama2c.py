@@ -41,8 +41,8 @@ def symbols(vocab: Vocabulary, text: bytes, has_prefix: bool) -> Iterator[Symbol
     number = 0
     for start, end in [*prefix_span, *groups(text, len(prefix_span))]:
         id = vocab.all_ids.get(text[start:end])
-        byte_ids = [byte + FIRST_BYTE for byte in text[start:end]]
-        parts = [(id, start, end)] if id is not None else list(zip(byte_ids, range(start, end), range(start + 1, end + 1)))
+        byte_parts = [(text[at] + FIRST_BYTE, at, at + 1) for at in range(start, end)]
+        parts = byte_parts if id is None else [(id, start, end)]
         for part_id, part_start, part_end in parts:
             yield Symbol(number, part_id if part_id in vocab.piece else None, part_start, part_end)
             number += 1

@@ -31,9 +31,7 @@ def post_process(
     follows_unknown = False
     for id, i, j in segments:
         piece, start, end = text.text[i:j], text.origin[i], text.origin[j]
-        is_unknown = id is None or id == vocab.unknown
-        if not is_unknown:
-            assert id is not None
+        if id is not None:
             if vocab.kind[id] == Kind.CONTROL and not can_be_control:
                 raise EncodeError(f"{piece!r} at offset {start} is a control symbol, which text must not become")
             out.append(RefToken(id, vocab.piece[id], start, end))
@@ -46,7 +44,7 @@ def post_process(
             out.append(RefToken(previous.id, previous.piece + piece, previous.start, end))
         else:
             out.append(RefToken(vocab.unknown, piece, start, end))
-        follows_unknown = is_unknown
+        follows_unknown = id is None
     return out
 
 

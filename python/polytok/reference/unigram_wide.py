@@ -2,8 +2,8 @@
 
 Both join adjacent unknown characters, and the text of the unknown entry counts as unknown too; of equal entries the
 last counts. Hugging Face matches entries of every kind; it looks a run of unknown characters up as a whole, and with
-byte fallback replaces it with the entries of its bytes if every byte has one. llama.cpp ignores reserved entries, and its
-user-defined entries have the score 0.
+byte fallback replaces it with the entries of its bytes if every byte has one. llama.cpp ignores reserved entries, and
+its user-defined entries have the score 0.
 """
 
 from __future__ import annotations

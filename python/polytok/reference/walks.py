@@ -4,8 +4,8 @@ The models of this package return walks, from which `polytok.trace` draws. Offse
 have these fields:
 
 * ``segments``: the result of the model: parts of the piece, each with its id (None: no entry covers the part).
-* ``bytes``: the segments that are encoded byte by byte. ``unknown``: the segments that are encoded to the unknown entry,
-  or to nothing.
+* ``bytes``: the segments that are encoded byte by byte. ``unknown``: the segments that are encoded to the unknown
+  entry, or to nothing.
 """
 
 from __future__ import annotations
@@ -168,8 +168,8 @@ class RunnerUp:
 
 @dataclass(frozen=True, slots=True)
 class UnigramWalk:
-    """The walk of Unigram: ``nodes`` are the offsets of characters, ``edges`` the candidates, ``best`` the indexes of the
-    edges of the best path. ``rounding`` says how the sums are computed."""
+    """The walk of Unigram: ``nodes`` are the offsets of characters, ``edges`` the candidates, ``best`` the indexes of
+    the edges of the best path. ``rounding`` says how the sums are computed."""
 
     kind: ClassVar[str] = "unigram"
     rules: Literal["sentencepiece", "huggingface", "llama.cpp"]

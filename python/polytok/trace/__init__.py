@@ -1,9 +1,83 @@
-"""What happened to a text: `Tokenizer.trace` and its result.
+"""What happened to a text: the result of `Tokenizer.trace`, step by step.
 
-`build` runs the stages one by one (`probes`) and takes the walks of the models from `polytok.reference`. `data` has the
-classes of the result.
+`Trace` has the steps of the pipeline, and each `Piece` the walk of the model. `build` runs the stages one by one in the
+engine (`probes`) and takes the walks from `polytok.reference`; `data` has the classes of the result.
 """
 
-from .data import Trace
+from ..reference.walks import (
+    Attempt,
+    BpeEvent,
+    BpeWalk,
+    ByteFallback,
+    Candidate,
+    Edge,
+    LongestWalk,
+    Merged,
+    Plamo2Walk,
+    Position,
+    Queued,
+    Resegmented,
+    RunnerUp,
+    SplitUnused,
+    Stale,
+    SuffixCost,
+    Symbol,
+    UnigramWalk,
+    UnknownText,
+    Walk,
+    WholeWalk,
+    WordPieceWalk,
+)
+from .data import (
+    Change,
+    GivenIds,
+    NormalizeStep,
+    Part,
+    Piece,
+    PostStep,
+    SpecialFound,
+    SpecialSeen,
+    SplitPiece,
+    SplitStep,
+    Step,
+    TokenRow,
+    Trace,
+)
 
-__all__ = ["Trace"]
+__all__ = [
+    "Attempt",
+    "BpeEvent",
+    "BpeWalk",
+    "ByteFallback",
+    "Candidate",
+    "Change",
+    "Edge",
+    "GivenIds",
+    "LongestWalk",
+    "Merged",
+    "NormalizeStep",
+    "Part",
+    "Piece",
+    "Plamo2Walk",
+    "Position",
+    "PostStep",
+    "Queued",
+    "Resegmented",
+    "RunnerUp",
+    "SpecialFound",
+    "SpecialSeen",
+    "SplitPiece",
+    "SplitStep",
+    "SplitUnused",
+    "Stale",
+    "Step",
+    "SuffixCost",
+    "Symbol",
+    "TokenRow",
+    "Trace",
+    "UnigramWalk",
+    "UnknownText",
+    "Walk",
+    "WholeWalk",
+    "WordPieceWalk",
+]

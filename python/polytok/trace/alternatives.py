@@ -17,7 +17,7 @@ _CONTEXT_BYTES = 32
 """The number of bytes after a match that are shown to an alternative: lookahead needs a character or two."""
 _LEADING_FLAGS = re.compile(r"\(\?([a-zA-Z]+)\)")
 _NEEDS_TEXT_BEFORE = re.compile(r"\(\?<[=!]|\\[bBAGK]|(?<!\[)\^")
-_CANNOT_BE_CUT = re.compile(r"\\[1-9]|\\k<|\(\?P?[=&(]|\(\?[a-zA-Z]*x")
+_CANNOT_BE_CUT = re.compile(r"\\[1-9]|\\k<|\(\?P[=>]|\(\?[&(R0-9]|\(\?[a-zA-Z]*x")
 
 
 def alternatives(pattern: str) -> tuple[str, ...]:
@@ -103,8 +103,6 @@ def _window(text: bytes, start: int, end: int) -> bytes:
     return text[start:last]
 
 
-def piece_alternative(
-    matches: Sequence[tuple[int, int, int | None]], start: int, end: int
-) -> int | None:
+def piece_alternative(matches: Sequence[tuple[int, int, int | None]], start: int, end: int) -> int | None:
     """Returns the alternative of the first match inside a piece; None if the piece is a gap between matches."""
     return next((alternative for first, last, alternative in matches if start <= first and last <= end), None)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-
+from .. import _core
+from ..canonical import CanonicalTest
 from ..errors import ArgumentError, PolytokError
+from ..fingerprint import fingerprint
 from ..keywords import keyword
-from ..options import Options
+from ..options import OptionResolver, Options
 from ..records import replace
 from ..reference import models
 from ..reference.invalid_utf8 import tokens_to_remove, valid_length
 from ..reference.stages import RefToken
 from ..reference.walks import Walk
-from ..spec import PatternSplit, Template
-from ..tokenizer import Tokenizer
+from ..spec import ByteLevel, Metaspace, PatternSplit, PieceSpace, Slot, Spec, Template
 from ..values import Token
 from .alternatives import Alternatives, piece_alternative
 from .changes import Origins, changes_of
@@ -84,12 +85,25 @@ class _RawPiece:
 class Tracer:
     """Traces texts by one tokenizer."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
-        self.spec = tokenizer.spec
-        self.probes = Probes(self.spec)
+    def __init__(self, spec: Spec, core: _core.Tokenizer) -> None:
+        self.spec, self.core = spec, core
+        self.probes = Probes(spec)
+        self._resolve_options = OptionResolver(core).resolve
         self._alternatives: dict[int, Alternatives] = {}
-        self._model: Tokenizer | None = None
+        self._canonical_test: CanonicalTest | None = None
+        self._model: _core.Tokenizer | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the Spec in hexadecimal."""
+        return fingerprint(self.spec).hex()
+
+    @property
+    def canonical_test(self) -> CanonicalTest:
+        """The test for lists of ids."""
+        if self._canonical_test is None:
+            self._canonical_test = CanonicalTest(self.spec, self.core)
+        return self._canonical_test
 
     def trace(self, text: bytes, options: Options, wanted: Wanted) -> Trace:
         """Returns the trace of a text."""
@@ -99,7 +113,7 @@ class Tracer:
                 f"{keyword('piece')} or {keyword('at')} the walk of one piece of a text of up to "
                 f"{MAX_TEXT_BYTES:,}"
             )
-        tokens = self.tokenizer.tokens(text, options=options)
+        tokens = self.core.tokens(text, self._resolve_options(options, {}, "trace"))
         return _Build(self, text, options, wanted, tokens).trace()
 
     def alternatives(self, number: int) -> Alternatives | None:
@@ -115,7 +129,7 @@ class Tracer:
         """Returns the ids of a piece by the engine's model alone."""
         if self._model is None:
             spec = replace(self.spec, special=(), normalize=(), split=(), post=Template(), trim=None)
-            self._model = Tokenizer(spec)
+            self._model = _core.Tokenizer(spec)
         return self._model.encode(text)
 
     def steps(self) -> Iterator[Step]:
@@ -133,9 +147,7 @@ class Tracer:
 class _Build:
     """The building of one trace."""
 
-    def __init__(
-        self, tracer: Tracer, text: bytes, options: Options, wanted: Wanted, tokens: Sequence[Token]
-    ) -> None:
+    def __init__(self, tracer: Tracer, text: bytes, options: Options, wanted: Wanted, tokens: Sequence[Token]) -> None:
         self.tracer, self.probes, self.spec = tracer, tracer.probes, tracer.spec
         self.text, self.options, self.wanted = text, options, wanted
         self.engine_tokens = tokens
@@ -148,13 +160,13 @@ class _Build:
         self.walked = False
 
     def trace(self) -> Trace:
-        self._add_template(self.before, 0)
-        for cut in self.probes.cut(self.text, self.options.special):
-            if cut.special is None:
-                self._add_part(cut)
-            else:
-                self._add_special(_Found(cut.special, cut.start, cut.end, in_normalized=False))
-        self._add_template(self.after, len(self.text))
+        has_text = False
+        for template_part in self.spec.post.single:
+            if isinstance(template_part, Slot):
+                self._add_text()
+                has_text = True
+            elif self.options.add_special:
+                self._add_template(template_part.ids, len(self.text) if has_text else 0)
         if len(self.rows) != len(self.engine_tokens):
             raise self._difference(len(self.rows))
         if not self.wanted.is_all and not self.walked:
@@ -164,7 +176,7 @@ class _Build:
             )
         special = self.options.special
         return Trace(
-            model=self.spec.origin.name or f"{self.spec.origin.format} {self.tracer.tokenizer.fingerprint[:12]}",
+            model=self.spec.origin.name or f"{self.spec.origin.format} {self.tracer.fingerprint[:12]}",
             text=self.text,
             add_special=self.options.add_special,
             special="all" if special == "all" else tuple(sorted(special)),
@@ -175,6 +187,13 @@ class _Build:
             post=tuple(self._post_steps()),
             tokens=tuple(self.rows),
         )
+
+    def _add_text(self) -> None:
+        for cut in self.probes.cut(self.text, self.options.special):
+            if cut.special is None:
+                self._add_part(cut)
+            else:
+                self._add_special(_Found(cut.special, cut.start, cut.end, in_normalized=False))
 
     # Special tokens
 
@@ -230,8 +249,8 @@ class _Build:
             for place, split_pieces in enumerate(steps_pieces):
                 splits[place] = _extended(splits[place], split_pieces, normalized, sub_cut.start)
             raw_pieces = _last_pieces(sub_text, steps_pieces, sub_cut.start)
-            is_valid = not self.spec.split or valid_length(sub_text) == len(sub_text)
-            add = self._add_pieces if is_valid else self._add_broken_pieces
+            is_broken = bool(self.spec.split) and valid_length(sub_text) < len(sub_text)
+            add = self._add_broken_pieces if is_broken and not _rewrites(self.spec.split) else self._add_pieces
             pieces += add(raw_pieces, number, cut.start, origins, normalized[: sub_cut.end])
         self.parts.append(Part(cut.start, cut.end, tuple(steps), normalized, tuple(splits), tuple(pieces)))
 
@@ -258,7 +277,9 @@ class _Build:
         pieces = [Rewritten(valid_text, 0, len(valid_text))] if valid_text else []
         result: list[list[SplitPiece]] = []
         for number in range(len(self.spec.split)):
-            previous, pieces = pieces, self.probes.split(number + 1, valid_text, is_first)
+            # Only steps that rewrite pieces accept text that is not UTF-8.
+            split_text = text if _rewrites(self.spec.split[: number + 1]) else valid_text
+            previous, pieces = pieces, self.probes.split(number + 1, split_text, is_first)
             found = self._alternatives_of(number, previous, pieces)
             result.append(
                 [
@@ -313,14 +334,14 @@ class _Build:
         ]
         removed = tokens_to_remove(tokens, len(walks[-1].segments)) if walks else 0
         kept = len(tokens) - removed
-        for raw, walk in zip(raw_pieces, walks, strict=True):
-            segments = walk.segments[: max(0, kept)]
+        for raw, kept_walk in zip(raw_pieces, walks, strict=True):
+            segments = kept_walk.segments[: max(0, kept)]
             kept -= len(segments)
             if segments:
                 ids, _ = models.ids_of(self.spec, raw.text, segments)
                 start, end = origins.range(raw.start, raw.start + segments[-1].end)
                 shown = _RawPiece(raw.text[: segments[-1].end], raw.start, raw.start + segments[-1].end)
-                yield self._piece(shown, (shift + start, shift + end), part, walk, ids, joins=False)
+                yield self._piece(shown, (shift + start, shift + end), part, kept_walk, ids, joins=False)
         first = len(tokens) - removed
         sub_start = raw_pieces[0].start if raw_pieces else 0
         valid_end = sub_start + valid_length(normalized[sub_start:])
@@ -363,7 +384,9 @@ class _Build:
 
     # Tokens
 
-    def _take(self, id: int, *, is_special: bool = False, part: int | None = None, piece: int | None = None) -> TokenRow:
+    def _take(
+        self, id: int, *, is_special: bool = False, part: int | None = None, piece: int | None = None
+    ) -> TokenRow:
         """Adds the next token, and checks that it is the engine's."""
         place = len(self.rows)
         if place >= len(self.engine_tokens) or self.engine_tokens[place].id != id:
@@ -375,8 +398,8 @@ class _Build:
 
     def _difference(self, place: int) -> PolytokError:
         return PolytokError(
-            f"the trace differs from the engine's ids at token {place}. This is a mistake in polytok: please report the "
-            f"text and the vocabulary (fingerprint {self.tracer.tokenizer.fingerprint}); encode() is not affected"
+            f"the trace differs from the engine's ids at token {place}. This is a mistake in polytok: please report "
+            f"the text and the vocabulary (fingerprint {self.tracer.fingerprint}); encode() is not affected"
         )
 
     # Post
@@ -397,6 +420,11 @@ class _Build:
             yield PostStep("after", "the template adds ids after the text", self.after)
 
 
+def _rewrites(steps: Sequence[object]) -> bool:
+    """Reports whether one of some split steps changes the bytes of pieces."""
+    return any(isinstance(step, (Metaspace, PieceSpace, ByteLevel)) for step in steps)
+
+
 def _extended(step: SplitStep, pieces: Sequence[SplitPiece], normalized: bytes, shift: int) -> SplitStep:
     """Returns a split step with more pieces, whose ranges are moved by ``shift``."""
     moved = tuple(
@@ -412,5 +440,3 @@ def _last_pieces(text: bytes, steps: Sequence[Sequence[SplitPiece]], shift: int)
     if not steps:
         return [_RawPiece(text, shift, shift + len(text))]
     return [_RawPiece(piece.text, piece.start + shift, piece.end + shift) for piece in steps[-1]]
-
-

@@ -138,8 +138,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PostStep:
-    """A step after the model: ids that the template adds (``before`` or ``after`` the text), or the treatment of unknown
-    text (``unknown``)."""
+    """A step after the model: ids that the template adds (``before`` or ``after`` the text), or the treatment of
+    unknown text (``unknown``)."""
 
     name: Literal["before", "after", "unknown"]
     description: str
@@ -255,5 +255,3 @@ def bytes_to_json(data: bytes) -> dict[str, str]:
         return {"text": data.decode()}
     except UnicodeDecodeError:
         return {"hex": data.hex()}
-
-

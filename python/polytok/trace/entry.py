@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import arguments, checks
 from ..errors import ArgumentError
@@ -13,12 +13,9 @@ from .build import Tracer, Wanted
 from .data import Trace
 from .given import trace_ids
 
-if TYPE_CHECKING:
-    from ..tokenizer import Tokenizer
-
 
 def trace(
-    tokenizer: Tokenizer,
+    tracer: Tracer,
     text: Text | None,
     ids: Ids | None,
     piece: int | None,
@@ -27,21 +24,20 @@ def trace(
     keywords: Any,
 ) -> Trace:
     """Returns the trace of a text or of ids."""
-    tokenizer._resolve_options(options, keywords, "trace", "text", "ids", "piece", "at")
-    if (text is None) == (ids is None):
-        raise ArgumentError(f"pass a text or {keyword('ids')}: one of them, not both")
-    if piece is not None and at is not None:
-        raise ArgumentError(f"{keyword('piece', piece)} and {keyword('at', at)} both choose a piece; pass one of them")
     wanted = Wanted(
         None if piece is None else arguments.check_count("piece", piece),
         None if at is None else arguments.check_count("at", at),
     )
-    chosen = options or Options(**keywords)
-    if tokenizer._tracer is None:
-        tokenizer._tracer = Tracer(tokenizer)
+    if (text is None) == (ids is None):
+        raise ArgumentError(f"pass a text or {keyword('ids')}: one of them, not both")
+    if piece is not None and at is not None:
+        raise ArgumentError(f"{keyword('piece', piece)} and {keyword('at', at)} both choose a piece; pass one of them")
+    if ids is not None and (options is not None or keywords):
+        names = ", ".join(keyword(f"{name}=") for name in keywords) or keyword("options=")
+        raise ArgumentError(f"{keyword('ids')} show which special tokens they have, so {names} has no effect with them")
     if ids is not None:
-        return trace_ids(tokenizer._tracer, arguments.id_list(ids), wanted)
-    return tokenizer._tracer.trace(text_bytes(checks.text("text", text)), chosen, wanted)
+        return trace_ids(tracer, arguments.id_list(ids), wanted)
+    return tracer.trace(text_bytes(checks.text("text", text)), options or Options(**keywords), wanted)
 
 
 def text_bytes(text: Text) -> bytes:

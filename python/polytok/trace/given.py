@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ..options import Options
+from ..values import Special
 from .data import GivenIds, TokenRow, Trace
 
 if TYPE_CHECKING:
@@ -16,16 +17,15 @@ if TYPE_CHECKING:
 
 def trace_ids(tracer: Tracer, ids: list[int], wanted: Wanted) -> Trace:
     """Returns the trace of the text of some ids, with what `GivenIds` says about the ids."""
-    tokenizer = tracer.tokenizer
     before, after = tracer.spec.post.before, tracer.spec.post.after
     inner = _without_template(ids, before, after)
-    text = tokenizer.decode_bytes(ids if inner is None else inner)
-    special_ids = set(tokenizer.special_tokens.values())
-    special = "all" if special_ids.intersection(ids if inner is None else inner) else ()
+    text = tracer.core.decode_bytes(ids if inner is None else inner, False)
+    special_ids = {id for _, id in tracer.core.special_tokens()}
+    special: Special = "all" if special_ids.intersection(ids if inner is None else inner) else ()
     trace = tracer.trace(text, Options(add_special=inner is not None, special=special), wanted)
     if list(trace.ids) == ids:
         return replace(trace, given=GivenIds(tuple(ids), True, None, (), (), "the tokenizer returns these ids"))
-    first = tokenizer.first_noncanonical(ids)
+    first = tracer.canonical_test.first_difference(ids)
     if first is None:
         why = "the tokenizer returns these ids for another text than the decoded one"
         return replace(trace, given=GivenIds(tuple(ids), True, None, (), (), why))
@@ -52,12 +52,11 @@ def _first_difference(ids: Sequence[int], encoded: Sequence[int]) -> int:
 
 def _rows(tracer: Tracer, ids: list[int], special_ids: set[int]) -> tuple[TokenRow, ...]:
     """Returns the given ids as tokens. Their ranges are those of the decoded text."""
-    tokenizer = tracer.tokenizer
-    decoded = tokenizer.decode_with_offsets(ids)
-    byte_of = [0, *accumulate(len(character.encode("utf-8", "surrogatepass")) for character in decoded.text)]
-    spans = zip(decoded.starts.tolist(), decoded.ends.tolist(), strict=True)
+    text, _, starts, ends = tracer.core.decode_with_offsets(ids, False, "replace")
+    byte_of = [0, *accumulate(len(character.encode("utf-8", "surrogatepass")) for character in text)]
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
     return tuple(
-        TokenRow(id, tokenizer.id_to_piece(id), byte_of[start], byte_of[end], id in special_ids, None, None)
+        TokenRow(id, tracer.core.token_bytes(id), byte_of[start], byte_of[end], id in special_ids, None, None)
         for id, (start, end) in zip(ids, spans, strict=True)
     )
 
@@ -72,10 +71,11 @@ def _why(given: Sequence[TokenRow], canonical: Sequence[TokenRow]) -> str:
     if given[0].is_special:
         return f"the tokenizer does not return the special token {_shown(given[:1])} here"
     if given_piece == piece:
-        return f"several entries have the text {piece!r}: the tokenizer returns id {canonical[0].id}, not {given[0].id}"
+        ids = f"id {canonical[0].id}, not {given[0].id}"
+        return f"several entries have the text {_quoted(piece)}: the tokenizer returns {ids}"
     if piece.startswith(given_piece):
         covered = _cover(given, len(piece))
-        return f"{piece!r} is an entry (id {canonical[0].id}) that the tokenizer takes here instead of {_shown(covered)}"
+        return f"the tokenizer takes {_shown(canonical[:1])} here, one entry, instead of {_shown(covered)}"
     if given_piece.startswith(piece):
         covered = _cover(canonical, len(given_piece))
         return f"the tokenizer never comes to {_shown(given[:1])} here: it encodes the text to {_shown(covered)}"
@@ -91,4 +91,12 @@ def _cover(rows: Sequence[TokenRow], length: int) -> Sequence[TokenRow]:
 
 def _shown(rows: Sequence[TokenRow]) -> str:
     """Writes pieces with their ids."""
-    return " + ".join(f"{row.piece!r} ({row.id})" for row in rows)
+    return " + ".join(f"{_quoted(row.piece)} ({row.id})" for row in rows)
+
+
+def _quoted(piece: bytes) -> str:
+    """Writes a piece as text, or as bytes if it is not UTF-8."""
+    try:
+        return repr(piece.decode())
+    except UnicodeDecodeError:
+        return repr(piece)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .. import _core
 from ..options import special_text
 from ..records import replace
+from ..reference.invalid_utf8 import valid_length
 from ..spec import (
     Bpe,
     BytesDecode,
@@ -25,7 +27,6 @@ from ..spec import (
     Vocab,
     Word,
 )
-from ..tokenizer import Tokenizer
 from ..values import Special
 
 FIRST_SPECIAL_ID = 1 << 24
@@ -64,8 +65,8 @@ class Probes:
         self.spec = spec
         self.specials = _special_tokens(spec)
         self._is_sentencepiece = _matches_user_defined(spec)
-        self._tokenizers: dict[object, Tokenizer] = {}
-        self._normalized_texts: dict[int, str] = {}
+        self._tokenizers: dict[object, _core.Tokenizer] = {}
+        self._normalized_texts: dict[int, bytes] = {}
 
     # Special tokens
 
@@ -82,9 +83,10 @@ class Probes:
         if not any(searched):
             return [Cut(None, 0, len(text))] if text else []
         tokenizer = self._tokenizer_for_specials(kind, searched)
-        allowed = special if special == "all" else self._texts_for(kind, special)
+        texts = tokenizer.special_tokens() if special == "all" else self._texts_for(kind, special)
+        options = tokenizer.options(False, {text for text, _ in texts}, set())
         cuts: list[Cut] = []
-        for token in tokenizer.tokens(text, special=allowed):
+        for token in tokenizer.tokens(text, options):
             if token.id >= FIRST_SPECIAL_ID:
                 cuts.append(Cut(token.id - FIRST_SPECIAL_ID, token.byte_start, token.byte_end))
             elif cuts and cuts[-1].special is None:
@@ -93,38 +95,41 @@ class Probes:
                 cuts.append(Cut(None, token.byte_start, token.byte_end))
         return cuts
 
-    def _tokenizer_for_specials(self, kind: str, searched: Sequence[bool]) -> Tokenizer:
+    def _tokenizer_for_specials(self, kind: str, searched: Sequence[bool]) -> _core.Tokenizer:
         key = ("special", kind)
         if key not in self._tokenizers:
-            tokens = []
+            tokens: list[SpecialToken] = []
+            control: list[tuple[bytes, int, float, int]] = []
             for place, (token, is_searched) in enumerate(zip(self.specials, searched, strict=True)):
-                text = self._text_for(kind, place)
-                if is_searched and text:
-                    tokens.append(replace(token, text=text, id=FIRST_SPECIAL_ID + place, normalized=False))
+                text, id = self._text_for(kind, place), FIRST_SPECIAL_ID + place
+                if is_searched and text and not is_utf8(text):  # a control entry
+                    control.append((text, id, 0.0, Kind.CONTROL))
+                elif is_searched and text:
+                    tokens.append(replace(token, text=text.decode(), id=id, normalized=False))
             # The engine searches in another way if any token is always recognized.
             if not all(token.special for token in self.specials):
                 tokens.append(SpecialToken(_MARKER, FIRST_SPECIAL_ID + len(self.specials), special=False))
-            self._tokenizers[key] = _compile(special=tuple(tokens), matching=self.spec.matching)
+            self._tokenizers[key] = _compile(rows=control, special=tuple(tokens), matching=self.spec.matching)
         return self._tokenizers[key]
 
-    def _text_for(self, kind: str, place: int) -> str:
+    def _text_for(self, kind: str, place: int) -> bytes:
         """Returns the text that is searched for: of some tokens, the normalized text."""
+        text = self.specials[place].text.encode("utf-8", "surrogateescape")
         if kind == "raw":
-            return self.specials[place].text
+            return text
         if place not in self._normalized_texts:
-            text = self.specials[place].text.encode("utf-8", "surrogateescape")
-            self._normalized_texts[place] = special_text(self.normalized(text))
+            self._normalized_texts[place] = self.normalized(text)
         return self._normalized_texts[place]
 
-    def _texts_for(self, kind: str, special: Special) -> list[str]:
+    def _texts_for(self, kind: str, special: Special) -> list[tuple[bytes, int]]:
+        """Returns the texts of the allowed tokens, as `special_tokens` of the engine does."""
         allowed = set(special)
         is_normalized = kind == "normalized"
-        places = [
-            place
+        return [
+            (self._text_for(kind, place), token.id)
             for place, token in enumerate(self.specials)
             if token.text in allowed and token.normalized == is_normalized
         ]
-        return [text for place in places if (text := self._text_for(kind, place))]
 
     # Normalization
 
@@ -142,9 +147,8 @@ class Probes:
         key = ("normalize", steps)
         if key not in self._tokenizers:
             self._tokenizers[key] = self._compile_normalizer(steps)
-        tokenizer = self._tokenizers[key]
-        spans = tokenizer.spans(text)
-        ids, starts, ends = spans.ids.tolist(), spans.byte_starts.tolist(), spans.byte_ends.tolist()
+        columns = self._tokenizers[key].spans(text)
+        ids, starts, ends = columns[0].tolist(), columns[3].tolist(), columns[4].tolist()
         if self._is_sentencepiece:
             return self._join_characters(ids, starts, ends, len(text))
         runs: list[Rewritten] = []
@@ -166,7 +170,7 @@ class Probes:
                 pending = b""
         return [*runs, Rewritten(pending, size, size)] if pending else runs
 
-    def _compile_normalizer(self, steps: tuple[NormalizeStep, ...]) -> Tokenizer:
+    def _compile_normalizer(self, steps: tuple[NormalizeStep, ...]) -> _core.Tokenizer:
         pieces = self.spec.vocab.pieces()
         rows = [
             (pieces[row], _FIRST_USER_DEFINED_ID + row, 0.0, Kind.USER_DEFINED)
@@ -175,7 +179,7 @@ class Probes:
         ]
         if not self._is_sentencepiece:
             return _compile(rows=rows, normalize=steps)
-        return Tokenizer(
+        return _core.Tokenizer(
             Spec(
                 Vocab.from_rows([*_FALLBACK_ROWS, *rows]),
                 Char(),
@@ -202,9 +206,9 @@ class Probes:
             self._tokenizers[key] = _compile(split=steps, special=(SpecialToken(_MARKER, FIRST_SPECIAL_ID),))
         tokenizer = self._tokenizers[key]
         marker = b"" if is_first else _MARKER.encode()
-        options = tokenizer._resolve_options(None, {} if is_first else {"special": "all"})
-        words = tokenizer._core.token_columns(marker + text, options).words()
-        spans = tokenizer._core.spans(marker + text, options)
+        options = None if is_first else tokenizer.options(False, {marker}, set())
+        words = tokenizer.token_columns(marker + text, options).words()
+        spans = tokenizer.spans(marker + text, options)
         ids, starts, ends = spans[0].tolist(), spans[3].tolist(), spans[4].tolist()
         pieces: list[Rewritten] = []
         first = 0 if is_first else 1
@@ -223,7 +227,7 @@ def _compile(
     split: tuple[SplitStep, ...] = (),
     special: tuple[SpecialToken, ...] = (),
     matching: str = "longest",
-) -> Tokenizer:
+) -> _core.Tokenizer:
     """Returns a tokenizer whose tokens are the bytes of the text."""
     import numpy as np
 
@@ -237,7 +241,12 @@ def _compile(
         post=Template(),
         decode=BytesDecode(),
     )
-    return Tokenizer(spec)
+    return _core.Tokenizer(spec)
+
+
+def is_utf8(text: bytes) -> bool:
+    """Reports whether a text is UTF-8."""
+    return valid_length(text) == len(text)
 
 
 def _special_tokens(spec: Spec) -> list[SpecialToken]:
@@ -245,9 +254,7 @@ def _special_tokens(spec: Spec) -> list[SpecialToken]:
     listed_ids = {token.id for token in spec.special}
     control = [
         SpecialToken(special_text(piece), id)
-        for piece, id, kind in zip(
-            spec.vocab.pieces(), spec.vocab.ids.tolist(), spec.vocab.kinds.tolist(), strict=True
-        )
+        for piece, id, kind in zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), spec.vocab.kinds.tolist(), strict=True)
         if kind == Kind.CONTROL and id not in listed_ids
     ]
     return [*spec.special, *control]
