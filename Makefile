@@ -48,6 +48,7 @@ parity: $(VENV)/installed-test
 	$(BIN)/python tests/parity/incremental.py
 	$(BIN)/python tests/parity/streams.py
 	$(BIN)/python tests/parity/chats.py
+	$(BIN)/python tests/parity/traces.py
 
 lint: $(VENV)/installed-test $(VENV)/installed-docs
 	cargo fmt --check

@@ -399,7 +399,7 @@ class Tokenizer:
 
         >>> import polytok
         >>> trace = polytok.load("default").trace("a  b")
-        >>> [piece.text for piece in trace.pieces], trace.ids == (97, 32, 8186)
+        >>> [piece.text for piece in trace.pieces], trace.ids == (97, 32, 6993)
         ([b'a', b' ', b' b'], True)
         """
         self._resolve_options(options, keywords, "trace", "ids", "piece", "at")

@@ -4,10 +4,12 @@
     ids  ──▶ pieces ──▶ bytes ──▶ text
 
 Start with `pipeline`, which is the picture above as code. Every other file has one algorithm. In the order of the
-picture: `special`; `sentencepiece_normalize` with `charsmap`; `split` and `invalid_utf8`; the models `bpe`, `unigram`,
-`longest`, `word`, `char` and `llama2c`; `post`; `decode` with `sentencepiece_decode`. `utf8` has the reference
-programs' definitions of a character, and `train_bpe` the smallest trainer. `llama_cpp` is llama.cpp's tokenizer, which
-runs straight from a GGUF file (`gguf` and the other `llama_cpp_*` files are its parts).
+picture: `special`; `sentencepiece_normalize` with `charsmap`; `split` and `invalid_utf8`; the models, which `models`
+calls: `bpe` with `bpe_queue`, `huggingface_bpe` and `llama2c`, `unigram` and `unigram_wide` with `lattice`, `longest`,
+`wordpiece`, `word_level`, `word`, `char` and `plamo2`; `post`; `decode` with `sentencepiece_decode`. `walks` has what
+the models return: their results with all steps on the way. `utf8` has the reference programs' definitions of a
+character, and `train_bpe` the smallest trainer. `llama_cpp` is llama.cpp's tokenizer, which runs straight from a GGUF
+file (`gguf` and the other `llama_cpp_*` files are its parts).
 
 Four files define what other methods return, by trying every length or by starting again from the beginning each time.
 They need only functions that encode or decode: `cutting` cuts texts by their tokens, `growing` has texts that arrive in

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from polytok.reference.lattice import BestPaths, Candidate
 from polytok.reference.stages import Segment
@@ -28,12 +29,7 @@ class Rules:
     def __init__(self, vocab: Vocabulary, model: Unigram) -> None:
         self.vocab, self.model = vocab, model
         self.is_huggingface = model.rules == "huggingface"
-        normal = [vocab.score[id] for id in vocab.ids if vocab.kind[id] == Kind.NORMAL]
-        self.unknown_score = (
-            min(vocab.score.values(), default=0.0) - UNKNOWN_PENALTY
-            if self.is_huggingface
-            else to_float32(min([FLOAT32_MAX, *normal]) - UNKNOWN_PENALTY)
-        )
+        self.unknown_score = unknown_score(vocab, self.is_huggingface)
 
     def id_of(self, text: bytes) -> int | None:
         """Returns the id of the entry that matches a text; None if no entry does."""
@@ -43,6 +39,16 @@ class Rules:
         """Returns the score of an entry."""
         is_free = not self.is_huggingface and self.vocab.kind[id] == Kind.USER_DEFINED
         return 0.0 if is_free else self.vocab.score[id]
+
+
+@lru_cache(maxsize=4)
+def unknown_score(vocab: Vocabulary, is_huggingface: bool) -> float:
+    """Returns the score of an unknown character: the lowest score of all entries, or in llama.cpp of the NORMAL ones in
+    float32, minus the penalty."""
+    if is_huggingface:
+        return min(vocab.score.values(), default=0.0) - UNKNOWN_PENALTY
+    normal = [vocab.score[id] for id in vocab.ids if vocab.kind[id] == Kind.NORMAL]
+    return to_float32(min([FLOAT32_MAX, *normal]) - UNKNOWN_PENALTY)
 
 
 def walk(vocab: Vocabulary, text: bytes, model: Unigram) -> UnigramWalk:

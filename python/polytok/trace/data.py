@@ -215,7 +215,7 @@ class Trace:
 
         >>> import polytok
         >>> polytok.load("default").trace("a b").to_json()["ids"]
-        [97, 8186]
+        [97, 6993]
         """
         return {"schema": self.SCHEMA, "ids": list(self.ids), **_fields_to_json(self)}
 

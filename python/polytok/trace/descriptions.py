@@ -87,7 +87,7 @@ def describe_split(step: SplitStep) -> str:
     """
     if isinstance(step, PatternSplit):
         inverted = ", matches and other text swapped" if step.invert else ""
-        return f"{_BEHAVIORS[step.behavior]}{inverted}: {step.pattern!r}"
+        return f"{_BEHAVIORS[step.behavior]}{inverted}: {step.pattern if step.is_regex else repr(step.pattern)}"
     if isinstance(step, Metaspace):
         before = {"always": "before every piece", "first": "before the first piece", "never": "never"}[step.prepend]
         splits = ", and splits before each" if step.split else ""
