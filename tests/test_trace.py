@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import json
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,9 @@ import pytest
 import format_samples
 import polytok
 from incremental_samples import real_files
-from polytok import ArgumentError, Options, SpecError, SpecialTokenError, Tokenizer
+from polytok import ArgumentError, Options, SpecError, SpecialTokenError, TokenIdError, Tokenizer
 from polytok.reference import bpe
+from polytok.reference.vocabulary import vocabulary
 from polytok.spec import Bpe, PatternSplit, SentencePieceVersion, SpecialToken
 from polytok.trace import BpeWalk, Change, LongestWalk, Merged, Piece, Trace, UnigramWalk, WordPieceWalk
 from polytok.trace.alternatives import alternatives
@@ -213,6 +216,31 @@ def test_the_walks_of_the_other_models() -> None:
     assert isinstance(xlnet, UnigramWalk) and xlnet.unknown[0].joined and xlnet.rounding == "float64 sums"
 
 
+@needs_data
+def test_special_tokens_that_are_searched_for_in_normalized_text_are_seen_too() -> None:
+    trace = load("huggingface/gpt2.json").trace("a<|endoftext|>")
+    assert [(seen.id, seen.start, seen.end) for seen in trace.not_taken] == [(50256, 1, 14)]
+
+
+def test_of_broken_text_one_piece_can_be_walked() -> None:
+    tokenizer = polytok.load("default")
+    pieces = tokenizer.trace(b"one two\xff").pieces
+    assert [piece.text for piece in pieces] == [b"one", b" two\xff"]
+    for index in range(2):
+        walks = [piece.walk is not None for piece in tokenizer.trace(b"one two\xff", piece=index).pieces]
+        assert walks == [index == 0, index == 1]
+
+
+def test_the_memory_of_traced_tokenizers_is_freed() -> None:
+    tokenizer = Tokenizer(format_samples.rank_spec())
+    tokenizer.trace("ab")
+    dictionaries = weakref.ref(vocabulary(tokenizer.spec.vocab))
+    assert dictionaries() is not None
+    del tokenizer
+    gc.collect()
+    assert dictionaries() is None
+
+
 def test_json_has_the_names_of_the_classes() -> None:
     trace = polytok.load("default").trace(b"a \xff")
     value = json.loads(json.dumps(trace.to_json()))
@@ -348,6 +376,11 @@ def test_the_verdict_about_ids_is_that_of_is_canonical(path: Path) -> None:
         assert given is not None
         assert given.canonical == tokenizer.is_canonical(row), (row, given)
         assert given.canonical == (given.first_noncanonical is None)
+
+
+def test_ids_that_are_not_in_the_vocabulary_are_refused() -> None:
+    with pytest.raises(TokenIdError, match="40000"):
+        polytok.load("default").trace(ids=[40000])
 
 
 def test_options_as_one_value() -> None:

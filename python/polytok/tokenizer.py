@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .parts import Parts
     from .token_bytes import TokenBytes
     from .trace import Trace
-    from .trace.build import Tracer
+    from .trace.tracer import Tracer
     from .vocab_table import VocabTable
 
 
@@ -403,8 +403,8 @@ class Tokenizer:
         ([b'a', b' ', b' b'], True)
         """
         self._resolve_options(options, keywords, "trace", "ids", "piece", "at")
-        from .trace.build import Tracer  # only a part of all programs traces texts
         from .trace.entry import trace
+        from .trace.tracer import Tracer  # only a part of all programs traces texts
 
         if self._tracer is None:
             self._tracer = Tracer(self.spec, self._core)

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from polytok.reference.bpe_queue import Lookup, Merging, Pair
+from polytok.reference.recent import Recent
 from polytok.reference.stages import Segment
 from polytok.reference.utf8 import Counts, units
 from polytok.reference.vocabulary import Vocabulary
@@ -84,23 +85,13 @@ def listed_pairs(text: bytes, model: Bpe) -> Lookup:
     return look_up
 
 
-class _RulesOfModels:
-    """The lists of merges as dictionaries; those of the last four models are cached."""
-
-    def __init__(self) -> None:
-        self._recent: list[tuple[Bpe, dict[tuple[int, int], tuple[int, int]]]] = []
-
-    def __call__(self, model: Bpe) -> dict[tuple[int, int], tuple[int, int]]:
-        for recent, rules in self._recent:
-            if recent is model:
-                return rules
-        merges = [] if model.merges is None else model.merges.tolist()
-        rules = {(left, right): (place, merged) for place, (left, right, merged) in enumerate(merges)}
-        self._recent = [*self._recent[-3:], (model, rules)]
-        return rules
+def _rules(model: Bpe) -> dict[tuple[int, int], tuple[int, int]]:
+    """Returns the place in the list and the merged id of each pair of ids."""
+    merges = [] if model.merges is None else model.merges.tolist()
+    return {(left, right): (place, merged) for place, (left, right, merged) in enumerate(merges)}
 
 
-_rules_of = _RulesOfModels()
+_rules_of = Recent(_rules)
 
 
 def ranked_pairs(text: bytes, ids: dict[bytes, int]) -> Lookup:

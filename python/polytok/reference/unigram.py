@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from ctypes import c_float
-from functools import lru_cache
 from sys import float_info
 
 from polytok.guard import marks_nothing
@@ -73,14 +72,13 @@ def rebase(paths: BestPaths, at: int) -> None:
                 paths.score[end] = to_float32(paths.score[end] - sum_here)
 
 
-@lru_cache(maxsize=4)
 def score_extremes(vocab: Vocabulary) -> tuple[float, float]:
     """Returns the lowest and the highest score of the NORMAL pieces.
 
     The highest is at least the smallest positive float32, as in SentencePiece, even if all scores are negative.
     """
-    normal = [vocab.score[id] for id in vocab.ids if vocab.kind[id] == Kind.NORMAL]
-    return min([FLOAT32_MAX, *normal]), max([FLOAT32_MIN_POSITIVE, *normal])
+    lowest, highest = vocab.normal_scores or (FLOAT32_MAX, FLOAT32_MIN_POSITIVE)
+    return min(FLOAT32_MAX, lowest), max(FLOAT32_MIN_POSITIVE, highest)
 
 
 def walk(vocab: Vocabulary, text: bytes, line: SentencePieceVersion, counts: Counts | None = None) -> UnigramWalk:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from polytok.reference.lattice import BestPaths, Candidate
 from polytok.reference.stages import Segment
@@ -41,14 +40,13 @@ class Rules:
         return 0.0 if is_free else self.vocab.score[id]
 
 
-@lru_cache(maxsize=4)
 def unknown_score(vocab: Vocabulary, is_huggingface: bool) -> float:
     """Returns the score of an unknown character: the lowest score of all entries, or in llama.cpp of the NORMAL ones in
     float32, minus the penalty."""
     if is_huggingface:
-        return min(vocab.score.values(), default=0.0) - UNKNOWN_PENALTY
-    normal = [vocab.score[id] for id in vocab.ids if vocab.kind[id] == Kind.NORMAL]
-    return to_float32(min([FLOAT32_MAX, *normal]) - UNKNOWN_PENALTY)
+        return vocab.lowest_score - UNKNOWN_PENALTY
+    lowest, _ = vocab.normal_scores or (FLOAT32_MAX, 0.0)
+    return to_float32(min(FLOAT32_MAX, lowest) - UNKNOWN_PENALTY)
 
 
 def walk(vocab: Vocabulary, text: bytes, model: Unigram) -> UnigramWalk:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from polytok.errors import TokenIdError
+from polytok.reference.recent import Recent
 from polytok.spec import Kind, Vocab
 
 RESERVED = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
@@ -21,9 +22,9 @@ class Vocabulary:
     """The properties of each entry by its id, and the ids by pieces."""
 
     def __init__(self, columns: Vocab) -> None:
-        self.columns = columns
+        self.pieces = columns.pieces()
         self.ids: list[int] = columns.ids.tolist()
-        rows = list(zip(columns.pieces(), self.ids, strict=True))
+        rows = list(zip(self.pieces, self.ids, strict=True))
         kinds = columns.kinds.tolist()
         active = kinds if columns.active_kinds is None else columns.active_kinds.tolist()
         self.piece = {id: piece for piece, id in rows}
@@ -41,18 +42,18 @@ class Vocabulary:
     @cached_property
     def plain_ids(self) -> dict[bytes, int]:
         """The ids of the NORMAL and USER_DEFINED pieces, to which models of bytes encode text."""
-        rows = ((self.columns.piece(row), id) for row, id in enumerate(self.ids))
+        rows = zip(self.pieces, self.ids, strict=True)
         return first_ids(row for row in rows if self.kind[row[1]] in (Kind.NORMAL, Kind.USER_DEFINED))
 
     @cached_property
     def last_ids(self) -> dict[bytes, int]:
         """The ids of the pieces of every kind; of equal pieces the last counts (Hugging Face, llama.cpp)."""
-        return dict(zip(self.columns.pieces(), self.ids, strict=True))
+        return dict(zip(self.pieces, self.ids, strict=True))
 
     @cached_property
     def last_normal_ids(self) -> dict[bytes, int]:
         """The ids of the pieces that are not reserved; of equal pieces the last counts (llama.cpp)."""
-        rows = zip(self.columns.pieces(), self.ids, strict=True)
+        rows = zip(self.pieces, self.ids, strict=True)
         return {piece: id for piece, id in rows if self.kind[id] not in RESERVED}
 
     @cached_property
@@ -61,9 +62,20 @@ class Vocabulary:
         return {int(self.piece[id][3:5], 16): id for id in self.ids if self.kind[id] == Kind.BYTE}
 
     @cached_property
+    def normal_scores(self) -> tuple[float, float] | None:
+        """The lowest and the highest score of the NORMAL pieces; None if there are none."""
+        scores = [self.score[id] for id in self.ids if self.kind[id] == Kind.NORMAL]
+        return (min(scores), max(scores)) if scores else None
+
+    @cached_property
+    def lowest_score(self) -> float:
+        """The lowest score of all pieces."""
+        return min(self.score.values(), default=0.0)
+
+    @cached_property
     def ids_without_bytes(self) -> dict[bytes, int]:
         """The ids of all pieces but those of kind BYTE; of equal pieces the last counts (PLaMo-2)."""
-        rows = zip(self.columns.pieces(), self.ids, strict=True)
+        rows = zip(self.pieces, self.ids, strict=True)
         return {piece: id for piece, id in rows if self.kind[id] != Kind.BYTE}
 
     @cached_property
@@ -90,14 +102,5 @@ def first_ids(rows: Iterable[tuple[bytes, int]]) -> dict[bytes, int]:
     return ids
 
 
-_recent_vocabularies: list[Vocabulary] = []
-
-
-def vocabulary(columns: Vocab) -> Vocabulary:
-    """Returns the dictionaries of these columns; those of the last four vocabularies are cached."""
-    for recent in _recent_vocabularies:
-        if recent.columns is columns:
-            return recent
-    _recent_vocabularies.append(Vocabulary(columns))
-    del _recent_vocabularies[:-4]
-    return _recent_vocabularies[-1]
+vocabulary = Recent(Vocabulary)
+"""Returns the dictionaries of columns; those of the last vocabularies are kept as long as their columns."""

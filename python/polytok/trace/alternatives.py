@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..errors import PolytokError
 from ..records import replace
 from ..spec import PatternSplit
 from .probes import Probes
@@ -89,7 +90,10 @@ class Alternatives:
 
     def _first_match(self, window: bytes, length: int) -> int | None:
         for index, step in enumerate(self._steps):
-            first = self._probes.split_by(step, window)[:1]
+            try:
+                first = self._probes.split_by(step, window)[:1]
+            except PolytokError:  # the alternative is no pattern without the others
+                return None
             if first and (first[0].start, first[0].end) == (0, length):
                 return index
         return None

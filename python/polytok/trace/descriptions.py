@@ -44,11 +44,6 @@ _BEHAVIORS = {
 }
 
 
-def normalize_name(step: NormalizeStep) -> str:
-    """Returns the name of a normalization step, as in the Spec."""
-    return type(step).__name__
-
-
 def describe_normalize(step: NormalizeStep) -> str:
     """Describes a normalization step.
 

@@ -9,9 +9,10 @@ from ..errors import ArgumentError
 from ..keywords import keyword
 from ..options import Options
 from ..values import Ids, Text
-from .build import Tracer, Wanted
+from .build import trace_text
 from .data import Trace
 from .given import trace_ids
+from .tracer import Tracer, Wanted
 
 
 def trace(
@@ -37,7 +38,7 @@ def trace(
         raise ArgumentError(f"{keyword('ids')} show which special tokens they have, so {names} has no effect with them")
     if ids is not None:
         return trace_ids(tracer, arguments.id_list(ids), wanted)
-    return tracer.trace(text_bytes(checks.text("text", text)), options or Options(**keywords), wanted)
+    return trace_text(tracer, text_bytes(checks.text("text", text)), options or Options(**keywords), wanted)
 
 
 def text_bytes(text: Text) -> bytes:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from ..options import Options
 from ..values import Special
+from .build import trace_text
 from .data import GivenIds, TokenRow, Trace
 
 if TYPE_CHECKING:
-    from .build import Tracer, Wanted
+    from .tracer import Tracer, Wanted
 
 
 def trace_ids(tracer: Tracer, ids: list[int], wanted: Wanted) -> Trace:
@@ -22,7 +23,7 @@ def trace_ids(tracer: Tracer, ids: list[int], wanted: Wanted) -> Trace:
     text = tracer.core.decode_bytes(ids if inner is None else inner, False)
     special_ids = {id for _, id in tracer.core.special_tokens()}
     special: Special = "all" if special_ids.intersection(ids if inner is None else inner) else ()
-    trace = tracer.trace(text, Options(add_special=inner is not None, special=special), wanted)
+    trace = trace_text(tracer, text, Options(add_special=inner is not None, special=special), wanted)
     if list(trace.ids) == ids:
         return replace(trace, given=GivenIds(tuple(ids), True, None, (), (), "the tokenizer returns these ids"))
     first = tracer.canonical_test.first_difference(ids)
