@@ -9,11 +9,13 @@ import json
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 import format_samples
+import gguf_samples
 import polytok
 from incremental_samples import real_files
 from polytok import ArgumentError, Options, SpecError, SpecialTokenError, TokenIdError, Tokenizer
@@ -22,6 +24,7 @@ from polytok.reference.vocabulary import vocabulary
 from polytok.spec import Bpe, PatternSplit, SentencePieceVersion, SpecialToken
 from polytok.trace import BpeWalk, Change, LongestWalk, Merged, Piece, Trace, UnigramWalk, WordPieceWalk
 from polytok.trace.alternatives import alternatives
+from test_huggingface_random import reference_of
 from test_twins import sentencepiece_models
 from trace_samples import SAMPLES, compare
 
@@ -170,6 +173,20 @@ def test_traces_of_random_sentencepiece_models_have_the_ids_of_encode(line: Sent
         with contextlib.suppress(SpecError):
             _, differences = compare(Tokenizer(spec), 12, seed)
             assert not differences, spec
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_traces_of_random_documents_have_the_ids_of_encode(seed: int) -> None:
+    document = reference_of(Random(seed)).to_str().encode()
+    _, differences = compare(polytok.load(document, format="huggingface"), 12, seed)
+    assert not differences
+
+
+@pytest.mark.parametrize("pre", ["llama-bpe", "deepseek-llm", "superbpe", "gpt-4o", "viking", "whitespace"])
+def test_traces_of_the_pre_tokenizers_of_llama_cpp_have_the_ids_of_encode(pre: str) -> None:
+    keys = gguf_samples.gemma(pre) if pre == "whitespace" else gguf_samples.bpe(pre)
+    _, differences = compare(polytok.load(gguf_samples.file(keys), format="gguf"), 20)
+    assert not differences
 
 
 # The data

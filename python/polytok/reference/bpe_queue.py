@@ -3,7 +3,7 @@
 All pairs of neighbours that can merge are put into a queue. The best pair is taken out and merged, and the pairs that
 the new symbol forms with its neighbours are put in. Pairs whose symbols were used by another merge stay in the queue;
 they are stale, and are skipped when they are taken out. The result is that of `bpe.merge`, which searches the best pair
-anew each time, and each step is recorded.
+anew each time as tiktoken does, and each step is recorded.
 """
 
 from __future__ import annotations
