@@ -18,7 +18,7 @@ import format_samples
 import gguf_samples
 import polytok
 from incremental_samples import real_files
-from polytok import ArgumentError, Options, SpecError, SpecialTokenError, TokenIdError, Tokenizer
+from polytok import ArgumentError, Kind, Options, SpecError, SpecialTokenError, TokenIdError, Tokenizer
 from polytok.reference import bpe
 from polytok.reference.vocabulary import vocabulary
 from polytok.spec import Bpe, PatternSplit, SentencePieceVersion, SpecialToken
@@ -231,6 +231,18 @@ def test_the_walks_of_the_other_models() -> None:
     assert isinstance(llama, BpeWalk) and llama.bytes[0].ids == (246, 179, 131, 131)
     xlnet = load("huggingface/xlnet_base_cased.json").trace("ab\u4e00\u4e8c").pieces[0].walk
     assert isinstance(xlnet, UnigramWalk) and xlnet.unknown[0].joined and xlnet.rounding == "float64 sums"
+
+
+@needs_data
+def test_user_defined_pieces_are_shown() -> None:
+    trace = load("sentencepiece/nai-t5.model").trace("a <extra_id_0> b")
+    assert [(special.kind, special.start, special.end) for special in trace.specials] == [("user_defined", 2, 14)]
+    assert trace.specials[0].piece == b"<extra_id_0>" and not any(token.is_special for token in trace.tokens)
+    tokenizer = load("sentencepiece/mistral03.model")
+    piece = next(row for row in tokenizer.vocab() if row.kind == Kind.USER_DEFINED).piece
+    walk = tokenizer.trace(b"a" + piece + b"b").pieces[0].walk
+    assert isinstance(walk, BpeWalk)
+    assert [walk.symbols[number].merges for number in walk.final].count(False) == 1
 
 
 @needs_data

@@ -183,7 +183,17 @@ class _Build:
             walk = self._walk(raw)
             joins = after_unknown and self.spec.unknown == "unk" and walk.segments[0].id is None
             ids, after_unknown = models.ids_of(self.spec, raw.text, walk.segments, after_unknown)
+            self._add_user_defined(raw, place, walk)
             yield self._piece(raw, place, walk, ids, joins=joins)
+
+    def _add_user_defined(self, raw: _RawPiece, place: _PartPlace, walk: Walk) -> None:
+        """Adds the user-defined pieces that SentencePiece's models found in a piece."""
+        why = "a user-defined piece, which the model always recognizes"
+        for id, start, end in walk.segments:
+            if id in self.probes.user_defined_ids:
+                span = place.span(raw.start + start, raw.start + end)
+                piece = raw.text[start:end]
+                self.specials.append(SpecialFound(id, piece, *span, "user_defined", why, in_normalized=True))
 
     def _broken_pieces(
         self, text: bytes, shift: int, raw_pieces: Sequence[_RawPiece], place: _PartPlace

@@ -27,14 +27,15 @@ class Step:
 class SpecialFound:
     """A special token that was found in the text, or that the template added. ``why`` is a sentence.
 
-    ``in_normalized``: it was searched for in the normalized text.
+    ``in_normalized``: it was searched for in the normalized text. Tokens of the kind ``user_defined`` are found by
+    SentencePiece's models in their pieces, so they are tokens of a piece too.
     """
 
     id: int
     piece: bytes
     start: int
     end: int
-    kind: Literal["special", "added", "template"]
+    kind: Literal["special", "added", "template", "user_defined"]
     why: str
     in_normalized: bool = False
 

@@ -65,6 +65,7 @@ class Probes:
         self.spec = spec
         self.specials = _special_tokens(spec)
         self._is_sentencepiece = _matches_user_defined(spec)
+        self.user_defined_ids = _user_defined_ids(spec) if self._is_sentencepiece else frozenset()
         self._tokenizers: dict[object, _core.Tokenizer] = {}
         self._normalized_texts: dict[int, bytes] = {}
 
@@ -258,6 +259,13 @@ def _special_tokens(spec: Spec) -> list[SpecialToken]:
         if kind == Kind.CONTROL and id not in listed_ids
     ]
     return [*spec.special, *control]
+
+
+def _user_defined_ids(spec: Spec) -> frozenset[int]:
+    """Returns the ids of the user-defined pieces, unless they are listed as special tokens too."""
+    kinds = zip(spec.vocab.ids.tolist(), spec.vocab.kinds.tolist(), strict=True)
+    listed_ids = {token.id for token in spec.special}
+    return frozenset(id for id, kind in kinds if kind == Kind.USER_DEFINED and id not in listed_ids)
 
 
 def _matches_user_defined(spec: Spec) -> bool:
