@@ -11,7 +11,7 @@ import pytest
 
 import polytok
 from cli_process import ENVIRONMENT, command, error_of, run
-from polytok.cli.style import visible_text
+from polytok.visible import visible_text
 from test_conventions import VERBS
 
 pytest_plugins = ("cli_fixtures",)

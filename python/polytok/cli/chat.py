@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError, FormatError, PolytokError
 from ..keywords import marked_message
 from ..tokenizer import Tokenizer
+from ..visible import visible_text
 from . import style
 from .json_output import add_json_option, print_json_list
 from .models import add_model_options, load_tokenizer
@@ -189,6 +190,6 @@ def _lines(runs: Iterable[tuple[str, int]], is_colored: bool) -> Iterator[str]:
     """Yields a line for each part of the text: who wrote it, and what. The name says what the colour says."""
     for text, origin in runs:
         label = {-1: "template", -2: "input"}.get(origin, f"message {origin}")
-        content = style.visible_text(text.encode())
+        content = visible_text(text.encode())
         color = style.origin_color(origin)
         yield f"{label:<12}{color}{content}{style.RESET_COLOR}\n" if is_colored else f"{label:<12}{content}\n"

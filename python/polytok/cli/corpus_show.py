@@ -14,9 +14,10 @@ from ..corpus.manifest import local_path
 from ..errors import ArgumentError
 from ..loading import load
 from ..tokenizer import Tokenizer
+from ..visible import visible_text
 from .json_output import add_json_option, print_json
 from .options import add_color_option, add_verb_parser, binary_stdout, is_colored
-from .style import color_pieces, escape_line_breaks, piece_to_json, print_line, visible_text
+from .style import color_pieces, escape_line_breaks, piece_to_json, print_line
 
 _EXAMPLES = """\
   polytok corpus show tokens                    five documents, chosen at random

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..divergence import Divergence, DivergentSide
-from .style import escape_line_breaks, piece_to_json, visible_text
+from ..visible import visible_text
+from .style import escape_line_breaks, piece_to_json
 
 _CONTEXT_BYTES = 24
 _MAX_TOKENS = 12

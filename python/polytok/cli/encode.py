@@ -24,6 +24,7 @@ from ..reading.files import Part
 from ..spec import Kind
 from ..tokenizer import Tokenizer
 from ..values import Batch, IdArray, Token
+from ..visible import visible_text
 from . import style
 from .inputs import add_input_options
 from .json_output import add_json_option, json_list_parts
@@ -181,7 +182,7 @@ def _piece_line(tokens: list[Token], special_ids: frozenset[int] | None) -> str:
     """Returns the pieces as a line of text: in colours, with another colour for ``special_ids``; or separated by spaces
     if ``special_ids`` is None."""
     if special_ids is None:
-        return " ".join(style.visible_text(token.piece) for token in tokens) + "\n"
+        return " ".join(visible_text(token.piece) for token in tokens) + "\n"
     text = style.color_pieces((token.piece, token.id in special_ids) for token in tokens)
     return text if text.endswith("\n") else text + "\n"
 

@@ -19,10 +19,11 @@ from ..lossless import Lossless
 from ..model_names import VOCABULARY_OF_MODEL, VOCABULARY_OF_PREFIX
 from ..spec import Kind, Spec
 from ..tokenizer import Tokenizer
+from ..visible import visible_text
 from .json_output import add_json_option, print_json
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, refuse_second_model
 from .options import add_verb_parser, binary_stdout
-from .style import escape_line_breaks, visible_text
+from .style import escape_line_breaks
 
 _EXAMPLES = """\
   polytok info

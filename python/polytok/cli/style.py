@@ -1,43 +1,18 @@
-"""Formats pieces and texts for people: invisible characters become visible, and colours show where pieces end."""
+"""Formats pieces and texts for people in a terminal: colours show where pieces end."""
 
 from __future__ import annotations
 
 import re
 import sys
-import unicodedata
 from collections.abc import Iterable
 from typing import IO
+
+from ..visible import visible_char, visible_text
 
 RESET_COLOR = "\x1b[0m"
 _PIECE_COLORS = ("\x1b[38;5;16;48;5;153m", "\x1b[38;5;16;48;5;223m")
 _SPECIAL_COLOR = "\x1b[1;38;5;231;48;5;125m"
 _MAX_LIST_LINES = 20
-_VISIBLE_SPACE = "\u2423"
-_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _VISIBLE_SPACE, _VISIBLE_SPACE: "\\u2423"}
-# The general categories of characters that are invisible or move the text around them.
-_INVISIBLE_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"))
-
-
-def visible_text(piece: bytes) -> str:
-    """Returns a piece as readable text on one line; different pieces have different texts.
-
-    A space is written as ␣. Invisible characters and bytes that are not UTF-8 are written as escapes.
-
-    >>> visible_text(" é\\n".encode()), visible_text(b"\\xe2\\x96")
-    ('␣é\\\\n', '\\\\xe2\\\\x96')
-    """
-    return "".join(map(_visible_char, piece.decode(errors="surrogateescape")))
-
-
-def _visible_char(char: str) -> str:
-    code_point = ord(char)
-    if 0xDC80 <= code_point <= 0xDCFF:
-        return f"\\x{code_point - 0xDC00:02x}"
-    if char in _SHORT_ESCAPES:
-        return _SHORT_ESCAPES[char]
-    if unicodedata.category(char) not in _INVISIBLE_CATEGORIES:
-        return char
-    return f"\\u{code_point:04x}" if code_point < 0x10000 else f"\\U{code_point:08x}"
 
 
 def color_pieces(pieces: Iterable[tuple[bytes, bool]]) -> str:
@@ -47,10 +22,14 @@ def color_pieces(pieces: Iterable[tuple[bytes, bool]]) -> str:
     """
     parts = []
     for piece_number, (piece, is_special) in enumerate(pieces):
-        color = _SPECIAL_COLOR if is_special else _PIECE_COLORS[piece_number % 2]
-        ends_line = piece.endswith(b"\n")
-        parts.append(f"{color}{visible_text(piece)}{RESET_COLOR}" + "\n" * ends_line)
+        parts.append(color_piece(visible_text(piece), piece_number, is_special) + "\n" * piece.endswith(b"\n"))
     return "".join(parts)
+
+
+def color_piece(text: str, number: int, is_special: bool) -> str:
+    """Returns the text of piece ``number`` of a row in its colour."""
+    color = _SPECIAL_COLOR if is_special else _PIECE_COLORS[number % 2]
+    return f"{color}{text}{RESET_COLOR}"
 
 
 def origin_color(origin: int) -> str:
@@ -73,7 +52,7 @@ def piece_to_json(piece: bytes) -> str | list[int]:
 
 def escape_line_breaks(text: str) -> str:
     """Returns the text with escapes for line breaks and control characters."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda match: _visible_char(match[0]), text)
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda match: visible_char(match[0]), text)
 
 
 def shorten_list(lines: Iterable[str]) -> list[str]:

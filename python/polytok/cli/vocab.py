@@ -18,13 +18,14 @@ from ..merge_list import Merge
 from ..space_mark import SPACE_MARK
 from ..spec import Kind
 from ..tokenizer import Tokenizer
+from ..visible import visible_text
 from ..vocab_table import VocabEntry
 from .inputs import add_reading_options
 from .json_output import add_json_option
 from .models import add_model_argument, add_model_options, is_tokenizer, load_tokenizer, refuse_second_model
 from .options import add_verb_parser, open_output
 from .outputs import OUTPUT_HELP, add_overwrite_option, check_outputs
-from .style import piece_to_json, visible_text
+from .style import piece_to_json
 from .texts import named_texts
 
 _EXAMPLES = """\
