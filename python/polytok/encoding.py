@@ -118,6 +118,16 @@ class Encoding:
     def __repr__(self) -> str:
         return f"<polytok.Encoding of {len(self)} tokens>"
 
+    def _repr_html_(self) -> str:
+        """Returns the tokens as HTML, which notebooks show."""
+        from .notebook import pieces_html
+
+        rows = zip(self.tokens, self.ids, self.special_tokens_mask, strict=True)
+        heading = f"polytok.Encoding of {len(self):,} tokens"
+        return pieces_html(
+            heading, ((text.encode("utf-8", "surrogatepass"), id, bool(mask)) for text, id, mask in rows)
+        )
+
     @property
     def ids(self) -> list[int]:
         """The id of each token."""

@@ -1274,6 +1274,12 @@ class Tokenizer:
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
         return f"<polytok.Tokenizer {name}, {self._outline.model.kind}, {self.vocab_size} ids>"
 
+    def _repr_html_(self) -> str:
+        """Returns the properties of the tokenizer as an HTML table, which notebooks show."""
+        from .notebook import tokenizer_html
+
+        return tokenizer_html(self.spec, self.vocab_size, self.special_tokens, self.fingerprint)
+
     def _get_token_bytes(self) -> TokenBytes:
         if self._token_bytes is None:
             from .token_bytes import TokenBytes  # only a part of all programs needs the bytes of ids

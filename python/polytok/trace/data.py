@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
+from ..notebook import pieces_html
 from ..reference.walks import Walk
 
 Stage = Literal["special", "normalize", "split", "model", "post"]
@@ -222,6 +223,11 @@ class Trace:
 
     def __repr__(self) -> str:
         return f"<polytok.Trace of {len(self.text)} bytes by {self.model}: {len(self.tokens)} tokens>"
+
+    def _repr_html_(self) -> str:
+        """Returns the tokens as HTML, which notebooks show; `polytok.web.html_of_traces` returns everything."""
+        heading = f"polytok.Trace of {len(self.text):,} bytes by {self.model}: {len(self.tokens):,} tokens"
+        return pieces_html(heading, ((token.piece, token.id, token.is_special) for token in self.tokens))
 
 
 def _fields_to_json(record: Any) -> dict[str, Any]:
