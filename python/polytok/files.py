@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice, takewhile
@@ -260,3 +260,19 @@ def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None
     for path, content in zip([*paths, target], [*companions.values(), data], strict=True):
         with open_replacement(path) as file:
             file.write(content)
+
+
+def short_names(paths: Sequence[str]) -> list[str]:
+    """Returns the last parts of paths: as few parts as tell the paths apart.
+
+    >>> short_names(["a/qwen/tokenizer.json", "a/llama/tokenizer.json", "b/llama.model"])
+    ['qwen/tokenizer.json', 'llama/tokenizer.json', 'llama.model']
+    """
+    parts_of = [path.replace("\\", "/").rstrip("/").split("/") for path in paths]
+    names = []
+    for parts in parts_of:
+        lengths = range(1, len(parts) + 1)
+        same = [sum(other[-length:] == parts[-length:] for other in parts_of) for length in lengths]
+        length = next((length for length, count in zip(lengths, same, strict=True) if count == 1), len(parts))
+        names.append("/".join(parts[-length:]))
+    return names

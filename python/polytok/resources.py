@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 
 from . import _core
 from .checks import number
@@ -53,3 +54,11 @@ def room(max_memory: int | None) -> int | None:
 def processors() -> int:
     """Returns the number of processors that this process can use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def return_free_memory() -> None:
+    """Gives memory that is no longer used back to the system, where the C library can (glibc)."""
+    import ctypes
+
+    with suppress(AttributeError, OSError, TypeError):  # other C libraries
+        ctypes.CDLL(None).malloc_trim(0)

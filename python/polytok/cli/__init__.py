@@ -37,9 +37,11 @@ from . import (
     fetch,
     info,
     tokenize,
+    trace,
     train,
     truncate,
     vocab,
+    web,
 )
 from .completion import add_completion_option
 from .option_values import missing_input_hint
@@ -50,6 +52,8 @@ _INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
 _CLOSED_PIPE_EXIT_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
 _VERB_MODULES = (
     *(encode, decode, count, truncate, chunk, chat, info, vocab, convert, edit, doctor, tokenize, train, count_words),
+    trace,
+    web,
     fetch,
     corpus,
 )
@@ -66,6 +70,8 @@ examples:
   polytok convert llama.model tokenizer.json   write another format, and list the losses
   polytok edit rwkv_vocab.txt -o own.txt --remove-code --add-kaomoji   remove and add entries
   polytok doctor tokenizer.json            find problems in a file
+  polytok trace 'I love you' -m llama.model    what happens to a text, step by step
+  polytok web llama.model                  a local page that shows tokens while one types
   polytok train *.txt --vocab-size 8000 -o tokenizer.json   train a vocabulary
 
 `polytok VERB --help` lists the options of a verb.
