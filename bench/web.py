@@ -16,7 +16,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 
 import polytok
-from polytok.files import short_names
+from polytok.files import distinct_ends
 from polytok.web import PageServer
 
 from .cutting import corpus_text
@@ -60,7 +60,7 @@ def main(names: list[str]) -> None:
     browser.set_script_timeout(300)
     with PageServer(tokenizers) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        print(f"tokenizers: {', '.join(short_names([name for name, _ in tokenizers]))}")
+        print(f"tokenizers: {', '.join(distinct_ends([name for name, _ in tokenizers]))}")
         for name, size in SIZES.items():
             browser.get("about:blank")
             browser.get(server.address)

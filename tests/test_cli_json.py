@@ -28,6 +28,7 @@ ARGUMENTS = {
     "convert": "convert default out.model --to minbpe --json --text a",
     "edit": "edit rwkv.txt -o edited.txt --to rwkv --add-entry ab --remove-entry cd --json",
     "doctor": "doctor default --json",
+    "diff": "diff default default --json --text a",
     "tokenize": "tokenize text.txt --lines -o tokens --workers 1 --json",
     "train": "train text.txt --vocab-size 256 -o trained.model --to minbpe --json",
     "count-words": "count-words text.txt -o counts --json",

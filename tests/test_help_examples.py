@@ -30,8 +30,8 @@ NOT_RUN = {
     "polytok count -m gpt2 -m llama.model corpus.jsonl.zst": "gpt2 is downloaded",
     "polytok tokenize s3://bucket/*.parquet --field content --columns url --to parquet -o tokens": "reads a bucket",
 }
-# The doctor's exit code is 1 if it finds problems.
-EXIT_CODES = {"doctor": {0, 1}}
+# The doctor's exit code is 1 if it finds problems, and that of diff if ids differ.
+EXIT_CODES = {"doctor": {0, 1}, "diff": {0, 1}}
 WORD_COUNT = 9000
 
 

@@ -103,7 +103,13 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         ),
         "place": 0,
         **{"stop": 1, "length": 2, "max_tokens": 2, "vocab_size": 256, "alpha": 0.1, "kind": None, "level": "auto"},
-        **{"padding": polytok.Padding(id=0), "other": encoding, "tokenizer": tokenizer, "dataset": folder / "tokens"},
+        **{
+            "padding": polytok.Padding(id=0),
+            "other": encoding,
+            "tokenizer": tokenizer,
+            "against": tokenizer,
+            "dataset": folder / "tokens",
+        },
         **{"datasets": {folder / "tokens": 1}, "folder": folder / "tokens", "out": folder / "out"},
         **{"inputs": str(folder / "text.txt"), "path": folder / "saved.tiktoken", "model": rank_file(folder)},
     }

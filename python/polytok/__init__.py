@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import convert as convert
     from . import corpus as corpus
     from . import data as data
+    from . import differences as differences
     from . import divergence as divergence
     from . import doctor as doctor
     from . import editing as editing
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from . import trace as trace
     from . import training as training
     from .chat import ChatEncoding
+    from .differences import Differences, compare
     from .editing.edit import Edit, edit
     from .encoding import Encoding
     from .errors import (
@@ -74,6 +76,7 @@ __all__ = [
     "ChatTemplateError",
     "Counts",
     "Decoded",
+    "Differences",
     "Edit",
     "EncodeError",
     "Encoding",
@@ -109,6 +112,7 @@ __all__ = [
     "Vocab",
     "VocabEntry",
     "VocabTable",
+    "compare",
     "count_ids",
     "count_words",
     "edit",
@@ -123,6 +127,7 @@ __all__ = [
 # `import polytok` takes almost no time, and numpy and protobuf are imported only if needed.
 _PUBLIC_NAMES_OF_MODULE = {
     "chat": ("ChatEncoding",),
+    "differences": ("Differences", "compare"),
     "editing": ("Edit", "edit"),
     "encoding": ("Encoding",),
     "errors": (
@@ -150,8 +155,8 @@ _PUBLIC_NAMES_OF_MODULE = {
 }
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}
 _PUBLIC_MODULES = (
-    *("chat", "compat", "conversion", "convert", "corpus", "data", "divergence", "doctor", "editing", "errors"),
-    *("formats", "lists", "reach", "reference", "spec", "trace", "training"),
+    *("chat", "compat", "conversion", "convert", "corpus", "data", "differences", "divergence", "doctor", "editing"),
+    *("errors", "formats", "lists", "reach", "reference", "spec", "trace", "training"),
 )
 
 if not TYPE_CHECKING:

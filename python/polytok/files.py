@@ -262,17 +262,18 @@ def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None
             file.write(content)
 
 
-def short_names(paths: Sequence[str]) -> list[str]:
-    """Returns the last parts of paths: as few parts as tell the paths apart.
+def distinct_ends(names: Sequence[str]) -> list[str]:
+    """Returns the shortest end of each path that no other path has.
 
-    >>> short_names(["a/qwen/tokenizer.json", "a/llama/tokenizer.json", "b/llama.model"])
-    ['qwen/tokenizer.json', 'llama/tokenizer.json', 'llama.model']
+    >>> distinct_ends(["a/x/tokenizer.json", "a/y/tokenizer.json", "b/gpt2"])
+    ['x/tokenizer.json', 'y/tokenizer.json', 'gpt2']
     """
-    parts_of = [path.replace("\\", "/").rstrip("/").split("/") for path in paths]
-    names = []
-    for parts in parts_of:
-        lengths = range(1, len(parts) + 1)
-        same = [sum(other[-length:] == parts[-length:] for other in parts_of) for length in lengths]
-        length = next((length for length, count in zip(lengths, same, strict=True) if count == 1), len(parts))
-        names.append("/".join(parts[-length:]))
-    return names
+    return [_distinct_end(name, [other for other in names if other != name]) for name in names]
+
+
+def _distinct_end(name: str, other_names: Sequence[str]) -> str:
+    parts, other_parts = name.split(os.sep), [other.split(os.sep) for other in other_names]
+    for count in range(1, len(parts)):
+        if all(other[-count:] != parts[-count:] for other in other_parts):
+            return os.sep.join(parts[-count:])
+    return name

@@ -31,6 +31,7 @@ from . import (
     count,
     count_words,
     decode,
+    diff,
     doctor,
     edit,
     encode,
@@ -51,10 +52,8 @@ from .wording import flags_of, with_flags
 _INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
 _CLOSED_PIPE_EXIT_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
 _VERB_MODULES = (
-    *(encode, decode, count, truncate, chunk, chat, info, vocab, convert, edit, doctor, tokenize, train, count_words),
-    trace,
-    web,
-    fetch,
+    *(encode, decode, count, truncate, chunk, chat, info, vocab, convert, edit, doctor, diff, tokenize, train),
+    *(count_words, trace, web, fetch),
     corpus,
 )
 _EXAMPLES_HELP = """\
@@ -70,6 +69,7 @@ examples:
   polytok convert llama.model tokenizer.json   write another format, and list the losses
   polytok edit rwkv_vocab.txt -o own.txt --remove-code --add-kaomoji   remove and add entries
   polytok doctor tokenizer.json            find problems in a file
+  polytok diff tokenizer.json model.gguf   what differs between two tokenizers
   polytok trace 'I love you' -m llama.model    what happens to a text, step by step
   polytok web llama.model                  a local page that shows tokens while one types
   polytok train *.txt --vocab-size 8000 -o tokenizer.json   train a vocabulary

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..files import distinct_ends
 from ..options import Options
 from ..reading.documents import PlaceFunction
 from ..tokenizer import Tokenizer
@@ -165,22 +165,8 @@ def _print_table(rows: dict[str, TextCounts], names: list[str], by: str) -> None
 
 
 def _token_heads(names: list[str]) -> list[str]:
-    """Returns the heads of the tokens' columns: for several tokenizers, the end of each path that no other path has.
-
-    >>> _token_heads(["a/x/tokenizer.json", "a/y/tokenizer.json", "gpt2"])
-    ['x/tokenizer.json', 'y/tokenizer.json', 'gpt2']
-    """
-    if len(names) == 1:
-        return ["tokens"]
-    return [_distinct_end(name, [other for other in names if other != name]) for name in names]
-
-
-def _distinct_end(name: str, other_names: list[str]) -> str:
-    parts, other_parts = name.split(os.sep), [other.split(os.sep) for other in other_names]
-    for count in range(1, len(parts)):
-        if all(other[-count:] != parts[-count:] for other in other_parts):
-            return os.sep.join(parts[-count:])
-    return name
+    """Returns the heads of the tokens' columns: for several tokenizers, the end of each path that no other path has."""
+    return ["tokens"] if len(names) == 1 else distinct_ends(names)
 
 
 def _cells(counts: TextCounts) -> list[str]:

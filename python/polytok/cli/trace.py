@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from ..errors import ArgumentError
-from ..files import short_names
+from ..files import distinct_ends
 from ..tokenizer import Tokenizer
 from .json_output import add_json_option, print_json
 from .models import add_model_options, load_tokenizers
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments, [arguments.html])
     tokenizers = load_tokenizers(arguments)
     text = b"" if arguments.ids is not None else _text(arguments.text)
-    names = short_names([name for name, _ in tokenizers])
+    names = distinct_ends([name for name, _ in tokenizers])
     traces = [
         (name, _trace(tokenizer, text, arguments)) for name, (_, tokenizer) in zip(names, tokenizers, strict=True)
     ]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from .. import probes
 from ..checked import checked
 from ..checks import iterable
+from ..differences import Differences, compare
 from ..divergence import Divergence
 from ..loading import AnyTokenizer, as_tokenizer
 from ..spec import Spec
@@ -49,12 +49,20 @@ CHECKS: tuple[Callable[[Spec], Iterator[Finding]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """All findings, and the texts that the tokenizer encodes differently from the other tokenizer."""
+    """All findings, and with another tokenizer its `Differences` from this one, which is the left one."""
 
     findings: tuple[Finding, ...]
-    divergences: tuple[Divergence, ...] = ()
-    compared: int = 0
-    """The number of texts that both tokenizers encoded."""
+    differences: Differences | None = None
+
+    @property
+    def divergences(self) -> tuple[Divergence, ...]:
+        """The texts that the tokenizer encodes differently from the other tokenizer."""
+        return () if self.differences is None else self.differences.divergences
+
+    @property
+    def compared(self) -> int:
+        """The number of texts that both tokenizers encoded."""
+        return 0 if self.differences is None else self.differences.compared
 
     @property
     def is_well(self) -> bool:
@@ -64,17 +72,12 @@ class Diagnosis:
     @property
     def same_ids(self) -> bool:
         """True if no text, entry or special token has another id in the other tokenizer, also with ``add_special``, and
-        if the special tokens that both have are allowed in texts.
+        if the special tokens that both have are allowed in texts; and without another tokenizer.
 
-        >>> import polytok
         >>> examine(polytok.load("default"), against="default").same_ids
         True
         """
-        return not self.divergences and not any(finding.id in _OTHER_IDS for finding in self.findings)
-
-
-_OTHER_IDS = frozenset({"ids-moved", "special-tokens-moved", "other-ids", "other-added-ids", "other-special-ids"})
-"""The findings about ids that differ from those of the other tokenizer."""
+        return self.differences is None or self.differences.same_ids
 
 
 def findings(spec: Spec) -> list[Finding]:
@@ -105,6 +108,6 @@ def examine(
     results = findings(tokenizer.spec)
     if against is None:
         return Diagnosis((*results, *find_round_trip_errors(tokenizer, texts or ())))
-    text_list = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    differences, divergences = kin.compare(tokenizer, as_tokenizer(against), text_list)
-    return Diagnosis((*results, *differences), tuple(divergences), len(text_list))
+    other = as_tokenizer(against)
+    differences = compare(tokenizer, other, texts)
+    return Diagnosis((*results, *kin.find_differences(tokenizer, other, differences)), differences)

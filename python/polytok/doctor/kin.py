@@ -1,88 +1,80 @@
-"""Compares a tokenizer with another tokenizer that should have the same ids."""
+"""Reports the differences between a tokenizer and another tokenizer that should have the same ids."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from ..divergence import Comparison, Divergence
-from ..space_mark import SPACE_MARK
-from ..spec import Spec
+from ..differences import Differences, EntryDifferences, ModeDifference, SpecialTokenDifferences
+from ..spec import Kind
 from ..tokenizer import Tokenizer
-from ..values import Text
 from .finding import Finding, Severity, format_examples, readable_piece
-from .modes import find_other_added_ids, find_other_special_ids
+
+_MAX_TOKENS = 6
 
 
-def compare(
-    tokenizer: Tokenizer, other_tokenizer: Tokenizer, texts: Sequence[Text]
-) -> tuple[list[Finding], list[Divergence]]:
-    """Returns the findings (differences of ids and special tokens) and the divergences (texts with different ids)."""
-    findings = [
-        *_find_moved_entries(tokenizer.spec, other_tokenizer.spec),
-        *_special_tokens(tokenizer, other_tokenizer),
-    ]
-    divergences = list(Comparison(tokenizer, other_tokenizer).divergences_in(texts))
-    if divergences:
-        stages = sorted({divergence.stage or "unknown" for divergence in divergences})
-        findings.append(
-            Finding(
-                "other-ids",
-                Severity.ERROR,
-                f"{len(divergences)} of {len(texts)} texts get other ids (stage: {', '.join(stages)})",
-                "see the first divergence of each text; the stage names the part of the file to compare",
-            )
+def find_differences(tokenizer: Tokenizer, other: Tokenizer, differences: Differences) -> Iterator[Finding]:
+    """Yields a finding for each kind of difference in ids and special tokens."""
+    yield from _find_moved_entries(differences.entries, tokenizer)
+    yield from _find_special_tokens(differences.special_tokens)
+    if differences.divergences:
+        stages = sorted({divergence.stage or "unknown" for divergence in differences.divergences})
+        yield Finding(
+            "other-ids",
+            Severity.ERROR,
+            f"{len(differences.divergences)} of {differences.compared} texts get other ids (stage: "
+            f"{', '.join(stages)})",
+            "see the first divergence of each text; the stage names the part of the file to compare",
         )
-    findings += find_other_added_ids(tokenizer, other_tokenizer, texts)
-    findings += find_other_special_ids(tokenizer, other_tokenizer)
-    return findings, divergences
+    if differences.with_template:
+        yield Finding(
+            "other-added-ids",
+            Severity.ERROR,
+            f"with add_special, {_mode_message(differences.with_template, tokenizer, other)}",
+            "compare the templates of the files (post_processor, add_bos_token) and their bos and eos",
+        )
+    if differences.with_special:
+        yield Finding(
+            "other-special-ids",
+            Severity.ERROR,
+            f"with special tokens allowed, {_mode_message(differences.with_special, tokenizer, other)}",
+            "compare the special tokens of the files: their flags (lstrip, rstrip, single_word, normalized), and "
+            "how text after them is encoded",
+        )
 
 
-def _find_moved_entries(spec: Spec, other_spec: Spec) -> Iterator[Finding]:
-    """Finds entries of both vocabularies with different ids."""
-    id_by_text, other_id_by_text = _id_by_text(spec), _id_by_text(other_spec)
-    other_ids = {text: other_id_by_text.get(text, other_id_by_text.get(_respelt(text))) for text in id_by_text}
-    moved_texts = [text for text, number in id_by_text.items() if other_ids[text] not in (number, None)]
-    if moved_texts:
+def _find_moved_entries(entries: EntryDifferences, tokenizer: Tokenizer) -> Iterator[Finding]:
+    """Finds ordinary entries of both vocabularies with different ids, and those of one vocabulary."""
+    moved_pieces = [entry.piece for entry in entries.moved if entry.is_normal]
+    if moved_pieces:
         yield Finding(
             "ids-moved",
             Severity.ERROR,
-            f"{len(moved_texts)} entries have another id in the other file "
-            f"({format_examples(map(readable_piece, moved_texts))})",
+            f"{len(moved_pieces)} entries have another id in the other file "
+            f"({format_examples(map(readable_piece, moved_pieces))})",
             "the two files are not for the same model",
         )
-    missing_texts = [text for text, number in other_ids.items() if number is None]
-    if missing_texts:
+    missing_pieces = [entry.piece for entry in entries.only_left if entry.kind == Kind.NORMAL]
+    if missing_pieces:
+        normal_count = int((tokenizer.vocab().kinds == Kind.NORMAL).sum())
         yield Finding(
             "entries-missing",
             Severity.NOTE,
-            f"{len(missing_texts)} of {len(id_by_text)} entries are not in the other file under the same text "
-            f"({format_examples(sorted(map(readable_piece, missing_texts), key=str))})",
+            f"{len(missing_pieces)} of {normal_count} entries are not in the other file under the same text "
+            f"({format_examples(sorted(map(readable_piece, missing_pieces), key=str))})",
             "nothing, if texts are only written differently (##) or the entries are special tokens",
         )
 
 
-def _id_by_text(spec: Spec) -> dict[bytes, int]:
-    rows = zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), spec.vocab.kinds.tolist(), strict=True)
-    return {piece: number for piece, number, kind in rows if kind == 1}
-
-
-def _respelt(piece: bytes) -> bytes:
-    """Returns a piece with its spaces as U+2581, or its U+2581 as spaces: llama2.c's files have the latter."""
-    mark = SPACE_MARK.encode()
-    return piece.replace(mark, b" ") if mark in piece else piece.replace(b" ", mark)
-
-
-def _special_tokens(tokenizer: Tokenizer, other_tokenizer: Tokenizer) -> Iterator[Finding]:
-    ids, other_ids = tokenizer.special_tokens, other_tokenizer.special_tokens
-    moved_texts = [text for text, number in ids.items() if other_ids.get(text, number) != number]
-    if moved_texts:
+def _find_special_tokens(tokens: SpecialTokenDifferences) -> Iterator[Finding]:
+    if tokens.moved:
         yield Finding(
             "special-tokens-moved",
             Severity.ERROR,
-            f"{len(moved_texts)} special tokens have another id in the other file ({format_examples(moved_texts)})",
+            f"{len(tokens.moved)} special tokens have another id in the other file "
+            f"({format_examples(token.text for token in tokens.moved)})",
             "the two files are not for the same model, or one of them was changed",
         )
-    missing_texts = sorted({*_missing_specials(ids, other_ids), *_missing_specials(other_ids, ids)})
+    missing_texts = sorted({*tokens.only_left, *tokens.only_right})
     if missing_texts:
         yield Finding(
             "special-tokens-missing",
@@ -92,10 +84,16 @@ def _special_tokens(tokenizer: Tokenizer, other_tokenizer: Tokenizer) -> Iterato
         )
 
 
-def _missing_specials(ids: Mapping[str, int], other_ids: Mapping[str, int]) -> Iterator[str]:
-    """Yields the special tokens that are not in ``other_ids``. A token with the same id and other white space around
-    its text counts as the same, because llama2.c's files have ``\\n<s>\\n`` for ``<s>``."""
-    other_tokens = {(text.strip(), number) for text, number in other_ids.items()}
-    return (
-        text for text, number in ids.items() if text not in other_ids and (text.strip(), number) not in other_tokens
-    )
+def _mode_message(difference: ModeDifference, tokenizer: Tokenizer, other: Tokenizer) -> str:
+    left, right = _described(tokenizer, difference.left_ids), _described(other, difference.right_ids)
+    count = f"{difference.differing} of {difference.compared} texts get other ids"
+    return f"{count}: {difference.text!r} gets {left}, and in the other file {right}"
+
+
+def _described(tokenizer: Tokenizer, ids: tuple[int, ...] | None) -> str:
+    if ids is None:
+        return "an error"
+    shown_ids = ids[:_MAX_TOKENS]
+    tokens = zip(shown_ids, tokenizer.ids_to_pieces(shown_ids), strict=True)
+    shown = [f"{id} {readable_piece(piece)!r}" for id, piece in tokens]
+    return ", ".join([*shown, *(["..."] if len(ids) > _MAX_TOKENS else [])]) or "no ids"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from ..errors import ArgumentError
-from ..files import short_names
+from ..files import distinct_ends
 from ..loading import load
 from ..resources import return_free_memory
 from ..tokenizer import Tokenizer
@@ -46,7 +46,7 @@ class Models:
         self._numbers = count(1)
         self._models: dict[str, Model] = {}
         rows = list(tokenizers)
-        for name, (_, tokenizer) in zip(short_names([name for name, _ in rows]), rows, strict=True):
+        for name, (_, tokenizer) in zip(distinct_ends([name for name, _ in rows]), rows, strict=True):
             self._add(name, tokenizer, is_upload=False)
 
     def _add(self, name: str, tokenizer: Tokenizer, *, is_upload: bool) -> Model:
