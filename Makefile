@@ -9,13 +9,14 @@
 #   make budget  whether encoding needs at most 3 % more instructions than bench/budget.json says (needs valgrind and
 #                the data)
 #   make docs    the documentation as a site, in the folder site/
+#   make vocabularies  the tables and plots of docs/vocabularies-compared.md (needs the data, as parity)
 #   make bench   five minutes of the benchmarks, written into docs/ and the README (needs the data, as parity)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-torch test-transformers test-xgrammar parity lint budget docs bench clean check-tools
+.PHONY: demo test test-torch test-transformers test-xgrammar parity lint budget docs vocabularies bench clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -66,6 +67,9 @@ budget: $(VENV)/installed-test
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
+
+vocabularies: $(VENV)/installed
+	$(BIN)/python scripts/vocabularies_compared.py
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m bench.run --quick --write

@@ -25,6 +25,7 @@ ARGUMENTS = {
     "info --names": "info --names --json",
     "vocab": "vocab --json --ids 97",
     "vocab --merges": "vocab --merges --json --ids 300",
+    "stats": "stats default --on text.txt --json",
     "convert": "convert default out.model --to minbpe --json --text a",
     "edit": "edit rwkv.txt -o edited.txt --to rwkv --add-entry ab --remove-entry cd --json",
     "doctor": "doctor default --json",

@@ -178,7 +178,9 @@ def test_templates_and_texts() -> None:
     assert tuple(differences.with_template) == (2, 2, "x", (120,), (97, 120))
     divergent = compare(rank_spec(vocab=vocab_of("ab")), rank_spec(vocab=vocab_of("ba")), ["xabx", "x"])
     assert [(item.start, item.end, item.stage, item.index) for item in divergent.divergences] == [(1, 3, "model", 0)]
-    assert divergent.compared == 2
+    assert (divergent.compared, divergent.same_pieces) == (2, 1)
+    moved = compare(rank_spec(vocab=vocab_of("ab", "cd")), rank_spec(vocab=vocab_of("cd", "ab")), ["ab", "x"])
+    assert (len(moved.divergences), moved.same_pieces) == (1, 2)
 
 
 def test_texts_are_several() -> None:

@@ -61,6 +61,8 @@ def write_texts(folder: Path) -> None:
     (folder / "unwanted.txt").write_text("the\n")
     (folder / "mine.txt").write_text("polytok polytok\n")
     (folder / "list.txt").write_text("book.txt\n")
+    for name in ("english", "french"):
+        (folder / f"{name}.txt").write_text("Hello\n")
     (folder / "chat_template.jinja").write_text("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}")
     conversation = json.dumps([{"role": "user", "content": "Hi"}])
     for name in ("messages.json", "conversations.jsonl"):
@@ -117,7 +119,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def copy_inputs(prepared: Path, folder: Path, line: str) -> None:
     """Copies the files that a command line reads to a folder."""
     words = shlex.split(line)
-    outputs = {after for word, after in itertools.pairwise(words) if word in ("-o", ">", "--id-map")}
+    outputs = {after for word, after in itertools.pairwise(words) if word in ("-o", ">", "--id-map", "--html")}
     outputs |= {words[3]} if words[1] == "convert" else set()
     for word in set(words) - outputs:
         for path in prepared.glob(word.partition("=")[0]) if re.match(r"[\w*]", word) else ():

@@ -111,7 +111,12 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "dataset": folder / "tokens",
         },
         **{"datasets": {folder / "tokens": 1}, "folder": folder / "tokens", "out": folder / "out"},
-        **{"inputs": str(folder / "text.txt"), "path": folder / "saved.tiktoken", "model": rank_file(folder)},
+        **{
+            "inputs": str(folder / "text.txt"),
+            "path": folder / "saved.tiktoken",
+            "model": rank_file(folder),
+            "models": tokenizer,
+        },
     }
 
 

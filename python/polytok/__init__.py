@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from . import reach as reach
     from . import reference as reference
     from . import spec as spec
+    from . import statistics as statistics
     from . import trace as trace
     from . import training as training
     from .chat import ChatEncoding
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from .reading import InputOptions
     from .simd import set_simd_level, simd_level, simd_levels
     from .spec import Kind, Spec, Vocab
+    from .statistics import Stats, stats
     from .stream import ByteDecoder, StreamDecoder, StreamDecoders
     from .tokenizer import Tokenizer
     from .trace import Trace
@@ -99,6 +101,7 @@ __all__ = [
     "Spec",
     "SpecError",
     "SpecialTokenError",
+    "Stats",
     "StreamDecoder",
     "StreamDecoders",
     "StreamEncoder",
@@ -120,6 +123,7 @@ __all__ = [
     "set_simd_level",
     "simd_level",
     "simd_levels",
+    "stats",
     "train",
 ]
 
@@ -146,6 +150,7 @@ _PUBLIC_NAMES_OF_MODULE = {
     "reading": ("InputOptions",),
     "simd": ("set_simd_level", "simd_level", "simd_levels"),
     "spec": ("Kind", "Spec", "Vocab"),
+    "statistics": ("Stats", "stats"),
     "stream": ("ByteDecoder", "StreamDecoder", "StreamDecoders"),
     "tokenizer": ("Tokenizer",),
     "trace": ("Trace",),
@@ -156,7 +161,7 @@ _PUBLIC_NAMES_OF_MODULE = {
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}
 _PUBLIC_MODULES = (
     *("chat", "compat", "conversion", "convert", "corpus", "data", "differences", "divergence", "doctor", "editing"),
-    *("errors", "formats", "lists", "reach", "reference", "spec", "trace", "training"),
+    *("errors", "formats", "lists", "reach", "reference", "spec", "statistics", "trace", "training"),
 )
 
 if not TYPE_CHECKING:

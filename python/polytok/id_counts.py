@@ -44,13 +44,13 @@ def count_ids(
         iterable("texts", texts, "texts")
     tokenizer = as_tokenizer(tokenizer)
     counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
-    for batch in _batches(texts):
+    for batch in text_batches(texts):
         ids = tokenizer.encode_batch(batch, options=options).ids
         counts += np.bincount(ids, minlength=len(counts))
     return counts
 
 
-def _batches(texts: os.PathLike[str] | Iterable[Any]) -> Iterator[list[Text]]:
+def text_batches(texts: os.PathLike[str] | Iterable[Any]) -> Iterator[list[Text]]:
     """Yields the texts in batches; joins the parts of a file that is one text."""
     parts: list[bytes] = []
     for item in InputStream(texts, InputOptions(), TrainingReport(), "keep"):

@@ -37,6 +37,7 @@ from . import (
     encode,
     fetch,
     info,
+    stats,
     tokenize,
     trace,
     train,
@@ -52,8 +53,8 @@ from .wording import flags_of, with_flags
 _INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
 _CLOSED_PIPE_EXIT_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
 _VERB_MODULES = (
-    *(encode, decode, count, truncate, chunk, chat, info, vocab, convert, edit, doctor, diff, tokenize, train),
-    *(count_words, trace, web, fetch),
+    *(encode, decode, count, truncate, chunk, chat, info, vocab, stats, convert, edit, doctor, diff, tokenize),
+    *(train, count_words, trace, web, fetch),
     corpus,
 )
 _EXAMPLES_HELP = """\
@@ -66,6 +67,7 @@ examples:
   polytok chat messages.json --template chat_template.jinja   the text of a conversation, and who wrote what
   polytok info -m llama.model              everything that the file holds
   polytok vocab --contains ing             the entries that contain "ing"
+  polytok stats llama.model --on *.txt     bytes per token, coverage, lengths, scripts
   polytok convert llama.model tokenizer.json   write another format, and list the losses
   polytok edit rwkv_vocab.txt -o own.txt --remove-code --add-kaomoji   remove and add entries
   polytok doctor tokenizer.json            find problems in a file

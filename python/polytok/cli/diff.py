@@ -19,12 +19,13 @@ from ..errors import ArgumentError
 from ..files import distinct_ends
 from ..loading import load
 from ..merge_list import Merge
+from ..visible import visible_text
 from ..vocab_table import VocabEntry
 from .divergences import describe_divergence, divergence_to_json
 from .inputs import add_input_options
 from .json_output import add_json_option, print_json
 from .options import add_verb_parser, binary_stdout
-from .style import escape_line_breaks, piece_to_json, shorten_list, visible_text
+from .style import escape_line_breaks, piece_to_json, shorten_list
 from .texts import requested_texts
 
 _EXAMPLES = """\
@@ -77,7 +78,8 @@ def _report_lines(differences: Differences, left: str, right: str, places: list[
     yield from _special_lines(differences.special_tokens, *names)
     yield from _step_lines(differences.steps, *names)
     equal_count = differences.compared - len(differences.divergences)
-    yield f"texts: {equal_count} of {differences.compared} have the same ids"
+    pieces = f", {differences.same_pieces} the same pieces" if differences.divergences else ""
+    yield f"texts: {equal_count} of {differences.compared} have the same ids{pieces}"
     for what, mode in (("add_special", differences.with_template), ("special tokens", differences.with_special)):
         if mode:
             yield f"  with {what}, {mode.differing} of {mode.compared} get other ids, such as {_quoted(mode.text)}:"
@@ -206,6 +208,7 @@ def _to_json(differences: Differences, places: list[str]) -> dict[str, Any]:
         },
         "steps": _rows(differences.steps),
         "compared": differences.compared,
+        "same_pieces": differences.same_pieces,
         "divergences": [divergence_to_json(divergence, places) for divergence in differences.divergences],
         "with_template": _mode_to_json(differences.with_template),
         "with_special": _mode_to_json(differences.with_special),

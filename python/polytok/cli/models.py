@@ -6,6 +6,7 @@ import argparse
 import errno
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,13 @@ def refuse_tokenizers_as_texts(arguments: argparse.Namespace) -> None:
         if is_tokenizer(name):
             hint = "compare with it by --against" if hasattr(arguments, "against") else "name a tokenizer with -m"
             raise ArgumentError(f"{name} is a tokenizer, not a text: {hint} {name}; {_AS_TEXT_HINT}")
+
+
+def refuse_texts_as_tokenizers(names: Iterable[str]) -> None:
+    """Raises `ArgumentError` for a name that is certainly a file of texts, in a verb whose arguments are tokenizers."""
+    for name in names:
+        if os.path.isfile(name) and _is_text_name(os.path.basename(name)) and not is_tokenizer(name):
+            raise ArgumentError(f"{name} is not a tokenizer: write the texts after --on")
 
 
 def model_name(arguments: argparse.Namespace) -> str:

@@ -100,8 +100,7 @@ def labelled_texts(arguments: argparse.Namespace, by: str) -> Iterator[LabelledT
     names = _different_files(input_file_names(arguments))
     if by in ("file", "folder"):
         for name, texts, _, place in _batches(arguments, names):
-            is_label = by == "file" or name in (STDIN, TEXT_OPTION)
-            yield LabelledTexts(name if is_label else os.path.dirname(name) or os.curdir, texts, place)
+            yield LabelledTexts(_label_of_file(name, by), texts, place)
         return
     for batch in _batches(arguments, names, by):
         rows_of_label: dict[str, list[int]] = {}
@@ -109,6 +108,33 @@ def labelled_texts(arguments: argparse.Namespace, by: str) -> Iterator[LabelledT
             rows_of_label.setdefault(_NO_LABEL if value is None else str(value), []).append(row)
         for label, rows in rows_of_label.items():
             yield LabelledTexts(label, [batch.texts[row] for row in rows], partial(_place_of_row, batch.place, rows))
+
+
+def labels_of_files(arguments: argparse.Namespace, by: str) -> dict[str, str]:
+    """Returns the label of each input file: by ``file`` or ``folder``, or by ``input``: then the files of a folder that
+    is an input have the name of this input.
+
+    A file that is named twice is reported on standard error.
+    """
+    labels: dict[str, str] = {}
+    for name in input_names(arguments):
+        is_folder = name != STDIN and not is_url(name) and os.path.isdir(name)
+        for file in [name] if name == STDIN else files_named(name):
+            labels.setdefault(file, name if by == "input" and is_folder else _label_of_file(file, by))
+    return {file: labels[file] for file in _different_files(list(labels))}
+
+
+def texts_of_files(arguments: argparse.Namespace, names: Iterable[str]) -> Iterator[tuple[str, list[bytes]]]:
+    """Yields the texts of ``--text``, and those of files, in batches, each with the name of its file.
+
+    Raises `ArgumentError` for a tokenizer among the inputs.
+    """
+    refuse_tokenizers_as_texts(arguments)
+    return ((batch.name, batch.texts) for batch in _batches(arguments, list(names)))
+
+
+def _label_of_file(name: str, by: str) -> str:
+    return os.path.dirname(name) or os.curdir if by == "folder" and name not in (STDIN, TEXT_OPTION) else name
 
 
 def _place_of_row(place: PlaceFunction, rows: list[int], index: int) -> str:

@@ -9,9 +9,11 @@ from .. import probes
 from ..checked import checked
 from ..checks import iterable, shown
 from ..divergence import Comparison, Divergence
+from ..errors import PolytokError
 from ..loading import AnyTokenizer, as_tokenizer
+from ..tokenizer import Tokenizer
 from ..values import Text
-from .entries import EntryDifferences, compare_entries
+from .entries import EntryDifferences, compare_entries, respelled
 from .merges import MergeDifferences, compare_merges
 from .modes import ModeDifference, compare_with_special, compare_with_template
 from .special import SpecialTokenDifferences, compare_special_tokens
@@ -26,7 +28,8 @@ class Differences:
     * ``special_tokens``: the special tokens, their flags, and roles such as eos.
     * ``steps``: the steps of the pipeline that differ, in words. Other steps can have the same results; the texts show
       whether they have.
-    * ``divergences``: the first divergence of each text that gets other ids, and ``compared`` the number of texts.
+    * ``divergences``: the first divergence of each text that gets other ids. ``compared`` is the number of texts, and
+      ``same_pieces`` the number of those that are divided into the same pieces, also if their ids differ.
     * ``with_template``: what ``add_special`` changes of texts with the same ids; None if nothing.
     * ``with_special``: what differs in texts with special tokens that are allowed; None if nothing.
     """
@@ -37,6 +40,7 @@ class Differences:
     steps: tuple[StepDifference, ...]
     divergences: tuple[Divergence, ...]
     compared: int
+    same_pieces: int
     with_template: ModeDifference | None
     with_special: ModeDifference | None
 
@@ -81,19 +85,32 @@ def compare(tokenizer: AnyTokenizer, against: AnyTokenizer, texts: Iterable[Text
     >>> right = polytok.train(["to be or not to be"], vocab_size=260)
     >>> differences = polytok.compare(left, right, ["to be"])
     >>> [entry.text for entry in differences.entries.only_right]
-    ['to be', ' or']
+    [' be', ' n']
     >>> differences.same_ids, differences.divergences[0].stage
     (False, 'model')
     """
     left, right = as_tokenizer(tokenizer), as_tokenizer(against)
     text_list = list(probes.texts(left.spec) if texts is None else texts)
+    divergences = tuple(Comparison(left, right).divergences_in(text_list))
     return Differences(
         compare_entries(left, right),
         compare_merges(left, right),
         compare_special_tokens(left, right),
         compare_steps(left, right),
-        tuple(Comparison(left, right).divergences_in(text_list)),
+        divergences,
         len(text_list),
+        len(text_list) - sum(not _has_same_pieces(left, right, divergence.text) for divergence in divergences),
         compare_with_template(left, right, text_list),
         compare_with_special(left, right),
+    )
+
+
+def _has_same_pieces(left: Tokenizer, right: Tokenizer, text: bytes) -> bool:
+    """Reports whether two tokenizers divide a text into the same pieces, with U+2581 for spaces or without."""
+    try:
+        pieces, other_pieces = ([token.piece for token in side.tokens(text)] for side in (left, right))
+    except PolytokError:
+        return False
+    return len(pieces) == len(other_pieces) and all(
+        other in (piece, respelled(piece)) for piece, other in zip(pieces, other_pieces, strict=True)
     )

@@ -74,7 +74,7 @@ class Diagnosis:
         """True if no text, entry or special token has another id in the other tokenizer, also with ``add_special``, and
         if the special tokens that both have are allowed in texts; and without another tokenizer.
 
-        >>> examine(polytok.load("default"), against="default").same_ids
+        >>> examine("default", against="default").same_ids
         True
         """
         return self.differences is None or self.differences.same_ids

@@ -24,9 +24,7 @@ ADDED_WORDS_ADVICE = (
 
 def find_duplicates(spec: Spec) -> Iterator[Finding]:
     """Finds entries with the same text. The model can use only one of them."""
-    first_rows: dict[bytes, int] = {}
-    normal_rows = ((row, piece) for row, piece in _text_rows(spec) if _is_normal(spec, row))
-    repeated_pieces = [piece for row, piece in normal_rows if first_rows.setdefault(piece, row) != row]
+    repeated_pieces = [spec.vocab.piece(row) for row in _duplicate_rows(spec)]
     if repeated_pieces:
         yield Finding(
             "duplicate-entry",
@@ -37,6 +35,18 @@ def find_duplicates(spec: Spec) -> Iterator[Finding]:
             ),
             "give these entries other texts, or remove them and renumber the model's rows",
         )
+
+
+def _duplicate_rows(spec: Spec) -> list[int]:
+    first_rows: dict[bytes, int] = {}
+    pieces, normal_rows = spec.vocab.pieces(), np.flatnonzero(spec.vocab.kinds == Kind.NORMAL)
+    return [row for row in normal_rows.tolist() if first_rows.setdefault(pieces[row], row) != row]
+
+
+def duplicate_ids(spec: Spec) -> list[int]:
+    """Returns the ids of the entries with the text of an earlier entry."""
+    ids: list[int] = spec.vocab.ids[_duplicate_rows(spec)].tolist()
+    return ids
 
 
 def find_unreachable(spec: Spec) -> Iterator[Finding]:
