@@ -159,7 +159,7 @@ def _split_lines(step: SplitStep, painter: Painter, width: int) -> Iterator[str]
     )
     for alternative, text in used:
         pieces = [visible_text(piece.text) for piece in step.pieces if piece.alternative == alternative]
-        yield _cut(f"{_INDENT}alternative {alternative + 1}, {text}: {' '.join(pieces)}", width)
+        yield _cut(f"{_INDENT}alternative {alternative}, {text}: {' '.join(pieces)}", width)
 
 
 def _piece_lines(piece: Piece, walk: Walk, painter: Painter, width: int) -> Iterator[str]:

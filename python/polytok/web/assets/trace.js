@@ -86,11 +86,11 @@ window.polytok = window.polytok || {};
     return section("Split", part.split.map((step) => make("div", {},
       make("p", {}, make("strong", {}, step.name), ` ${step.description}`),
       make("p", { class: "symbols", dir: "auto" }, step.pieces.slice(0, MANY).map((piece, i) => {
-        const element = chip(shown(piece.text), i % 2, piece.alternative === null ? null : piece.alternative + 1);
-        if (piece.alternative_text) element.title = `alternative ${piece.alternative + 1}: ${piece.alternative_text}`;
+        const element = chip(shown(piece.text), i % 2, piece.alternative);
+        if (piece.alternative_text) element.title = `alternative ${piece.alternative}: ${piece.alternative_text}`;
         return element;
       })),
-      step.alternatives.length ? folded("The alternatives of the pattern; a number beside a piece names the one that matched", () => make("ol", {}, step.alternatives.map((text) => make("li", {}, make("code", {}, text))))) : "",
+      step.alternatives.length ? folded("The alternatives of the pattern; a number beside a piece names the one that matched", () => make("ol", { start: 0 }, step.alternatives.map((text) => make("li", {}, make("code", {}, text))))) : "",
     )));
   }
 
