@@ -59,7 +59,7 @@ def test_links_have_targets(page: Path) -> None:
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
         assert file.is_file(), f"{target}: this file is missing"
-        if anchor:
+        if anchor and file.suffix == ".md":  # pictures have #only-light and #only-dark
             for anchor_of in (github_anchor, site_anchor):
                 assert anchor in map(anchor_of, headings(file)), f"{target}: this heading is missing"
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from . import statistics as statistics
     from . import trace as trace
     from . import training as training
+    from . import web as web
     from .chat import ChatEncoding
     from .differences import Differences, compare
     from .editing.edit import Edit, edit
@@ -161,7 +162,7 @@ _PUBLIC_NAMES_OF_MODULE = {
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}
 _PUBLIC_MODULES = (
     *("chat", "compat", "conversion", "convert", "corpus", "data", "differences", "divergence", "doctor", "editing"),
-    *("errors", "formats", "lists", "reach", "reference", "spec", "statistics", "trace", "training"),
+    *("errors", "formats", "lists", "reach", "reference", "spec", "statistics", "trace", "training", "web"),
 )
 
 if not TYPE_CHECKING:
