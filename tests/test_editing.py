@@ -163,13 +163,6 @@ def test_impossible_edits_are_errors(options: dict[str, Any], error: type[Except
         polytok.edit(vocabulary(), **options)
 
 
-def test_other_models_are_refused_with_the_reason() -> None:
-    with pytest.raises(
-        polytok.ArgumentError, match="BPE of bytes, by rank. In such a model, entries.*add texts as added_tokens"
-    ):
-        polytok.edit(polytok.load("default"), remove=[" the"])
-
-
 def test_the_result_encodes_as_the_twin_and_as_rwkvs_reader(tmp_path: Path) -> None:
     added = [*kaomoji(), b"\xf0\x9f\x98", b"\n'\"", "\u2028".encode(), b"\r\n\r\n"]
     for plan in ("reuse", "compact"):

@@ -83,7 +83,19 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     )
     parts = polytok.Parts([("a", True)])
     chat = tokenizer.encode_chat([{"role": "user", "content": "a"}], template="{{ messages[0].content }}")
-    values = [tokenizer, *streams, tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding, parts, chat]
+    edited = polytok.edit(polytok.Tokenizer(longest_spec()))
+    values = [
+        edited,
+        tokenizer,
+        *streams,
+        tokenizer.vocab(),
+        dataset,
+        mixture,
+        dataset.windows(2),
+        encoding,
+        parts,
+        chat,
+    ]
     return {
         **{type(value).__name__: value for value in (*values, dataset.packed(2, pad=0))},
         **{
@@ -95,6 +107,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "pieces": ["a"],
             "piece": "a",
             "prefix": "a",
+            "matrix": [[0.0]],
             "messages": [{"role": "user", "content": "a"}],
         },
         **{"ids": [97], "id": 97, "batch": [[97]], "indices": [0], "state": mixture.state_dict()},

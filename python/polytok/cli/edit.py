@@ -1,16 +1,19 @@
-"""``polytok edit``: removes and adds entries of a longest-match vocabulary."""
+"""``polytok edit``: removes and adds entries of a vocabulary."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import editing, lists
-from ..conversion import write
+from ..conversion import beside, write
+from ..conversion.base import first_items
 from ..editing.edit import Edit, Removal, edit
+from ..editing.proof import Proof
 from ..errors import ArgumentError
 from ..reach import Usage
 from ..spec import Spec
@@ -36,17 +39,21 @@ _EXAMPLES = """\
   polytok edit rwkv_vocab.txt -o faces.txt --add-emoji --add-kaomoji --make-room chat.txt
   polytok edit rwkv_vocab.txt -o ja.txt --remove-english --remove-code --add-japanese 8000 novels.txt
   polytok edit rwkv_vocab.txt -o own.txt --remove unwanted.txt --add mine.txt --ids compact --id-map map.json
+  polytok edit llama.model -o ja.model --add mine.txt --pad-to-multiple 64 --id-map map.npz --prove novels.txt
+  polytok edit tokenizer.json -o small.json --keep-script Latin --ids compact --id-map map.json
 """
 
 
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``edit`` to ``subparsers``."""
-    parser = add_verb_parser(subparsers, "edit", "remove and add entries of an RWKV vocabulary", _EXAMPLES)
+    parser = add_verb_parser(subparsers, "edit", "remove and add entries of a vocabulary", _EXAMPLES)
     add_model_argument(parser)
     add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
     add_model_options(parser)
     add_output_options(parser, is_required=True)
-    _add_removal_options(parser.add_argument_group("entries to remove (never single bytes)"))
+    _add_removal_options(
+        parser.add_argument_group("entries to remove (never those without which a byte or character would be unknown)")
+    )
     _add_addition_options(parser.add_argument_group("entries to add"))
     parser.add_argument(
         "--ids",
@@ -54,7 +61,23 @@ def add_parser(subparsers: Any) -> None:
         default="reuse",
         help="reuse: remaining entries keep their ids, added entries get free ids; compact: all entries get new ids",
     )
-    parser.add_argument("--id-map", metavar="FILE", help="write the new id of each entry, as JSON")
+    parser.add_argument(
+        "--pad-to-multiple",
+        type=parse_count,
+        default=1,
+        metavar="N",
+        help="add reserved entries, which are never in a text, until the number of ids is a multiple of N",
+    )
+    parser.add_argument(
+        "--id-map", metavar="FILE", help="write the new id of each entry, as JSON, or as arrays if FILE ends with .npz"
+    )
+    parser.add_argument(
+        "--prove",
+        action="append",
+        default=[],
+        metavar="INPUT",
+        help="compare both vocabularies on texts: which have other tokens, and how many tokens (can be repeated)",
+    )
     add_json_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="report the changes, but write nothing")
     parser.set_defaults(run=run)
@@ -71,9 +94,31 @@ def _add_removal_options(group: Any) -> None:
     group.add_argument(
         "--remove-script", action="append", default=[], metavar="NAME", help="entries of a script, for example Latin"
     )
+    group.add_argument(
+        "--keep-script",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="entries with letters of other scripts than NAME; with several NAMEs, of scripts that none of them is",
+    )
     group.add_argument("--remove-english", action="store_true", help="words of ASCII letters")
     group.add_argument("--remove-code", action="store_true", help="entries typical of program code")
-    group.add_argument("--remove-least-used", type=parse_count, metavar="N", help="the N entries rarest in the inputs")
+    group.add_argument(
+        "--remove-least-used", "--least-used", type=parse_count, metavar="N", help="the N entries rarest in the inputs"
+    )
+    group.add_argument(
+        "--unused-in",
+        action="append",
+        default=[],
+        metavar="INPUT",
+        help="the entries that the texts of INPUT never use (can be repeated)",
+    )
+    group.add_argument(
+        "--needed",
+        choices=["refuse", "keep", "remove"],
+        help="entries to remove that merges of other entries need: an error, keep them, or remove the others too; by "
+        "default an error for those that are listed, and kept for all others",
+    )
     group.add_argument(
         "--make-room",
         action="store_true",
@@ -87,6 +132,13 @@ def _add_addition_options(group: Any) -> None:
         "--add", action="append", default=[], metavar="FILE", help="the entries listed in FILE, one a line"
     )
     group.add_argument("--add-entry", action="append", default=[], metavar="TEXT", help="the entry TEXT")
+    group.add_argument(
+        "--add-special-tokens",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="the special token TEXT (can be repeated)",
+    )
     group.add_argument(
         "--add-symbols",
         action="append",
@@ -125,16 +177,19 @@ def run(arguments: argparse.Namespace) -> int:
         remove=_requested_removals(arguments, tokenizer),
         add=_requested_additions(arguments),
         add_symbols=_requested_symbols(arguments),
+        add_special_tokens=arguments.add_special_tokens,
+        needed=arguments.needed,
         make_room=_texts(arguments) if arguments.make_room else None,
         ids=arguments.ids,
+        pad_to_multiple=arguments.pad_to_multiple,
     )
+    proof = result.prove(_texts_of(arguments, arguments.prove)) if arguments.prove else None
     format = chosen_format(arguments, target, tokenizer.spec.origin.format)
-    written_file = write(result.tokenizer.spec, format)
+    written_file = beside(write(result.tokenizer.spec, format), target, format)
     if not arguments.dry_run:
         files = [NewFile(target, written_file.data, written_file.companions)]
         if arguments.id_map is not None:
-            id_map = f"{json.dumps(changes_to_json(result), ensure_ascii=False)}\n".encode()
-            files.append(NewFile(Path(arguments.id_map), id_map, {}))
+            files.append(NewFile(Path(arguments.id_map), _id_map(result, arguments.id_map), {}))
         save_files(arguments, files)
     if arguments.json:
         facts = {"path": str(target), "format": format, "written": not arguments.dry_run, "summary": result.summary}
@@ -142,19 +197,53 @@ def run(arguments: argparse.Namespace) -> int:
         changes = changes_to_json(result)
         kept = changes.pop("kept")
         moved = {old_id: id for old_id, id in kept.items() if int(old_id) != id}
-        print_json({**facts, "moved": moved, **changes, "usage": usage, "losses": list(written_file.losses)})
+        proof_value = None if proof is None else _proof_to_json(proof)
+        losses = list(written_file.losses)
+        print_json({**facts, "moved": moved, **changes, "usage": usage, "proof": proof_value, "losses": losses})
         return 0
     heading = f"{model_name(arguments)} to {target}" + (": not written" if arguments.dry_run else "")
     report = "\n".join(
         [
             heading,
             result.summary,
+            *_entry_lines(result),
             *_usage_lines(tokenizer.spec, result.usage),
+            *([] if proof is None else str(proof).splitlines()),
             *(f"lost: {loss}" for loss in shorten_list(written_file.losses)),
         ]
     )
     binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0
+
+
+def _id_map(result: Edit, name: str) -> bytes:
+    """Returns the map of ids as a file: arrays for a name that ends with ``.npz``, else JSON."""
+    if not name.endswith(".npz"):
+        return f"{json.dumps(changes_to_json(result), ensure_ascii=False)}\n".encode()
+    import numpy as np
+
+    buffer = io.BytesIO()
+    np.savez(buffer, **result.id_arrays())  # type: ignore[arg-type, unused-ignore]
+    return buffer.getvalue()
+
+
+def _entry_lines(result: Edit) -> Iterator[str]:
+    """Yields what the summary only counts: intermediate entries, selected entries that stay, new special tokens."""
+    for pieces, text in (
+        (result.intermediates, "added because merges need them"),
+        (result.needed, "not removed because merges need them"),
+    ):
+        if pieces:
+            yield escape_line_breaks(f"{text}: {first_items(map(_shown_piece, pieces))}")
+    for special_text, id in result.special_tokens.items():
+        yield escape_line_breaks(f"the special token {special_text} has the id {id}")
+
+
+def _shown_piece(piece: bytes) -> str | bytes:
+    try:
+        return piece.decode()
+    except UnicodeDecodeError:
+        return piece
 
 
 def _check_inputs(arguments: argparse.Namespace) -> None:
@@ -187,7 +276,30 @@ def changes_to_json(result: Edit) -> dict[str, Any]:
             {"id": entry.id, "piece": piece_to_json(entry.piece), "was": list(entry.was)} for entry in result.added
         ],
         "present": [piece_to_json(piece) for piece in result.present],
+        "replaced": {str(old_id): list(ids) for old_id, ids in result.replaced.items()},
+        "intermediates": list(map(piece_to_json, result.intermediates)),
+        "needed": list(map(piece_to_json, result.needed)),
+        "special_tokens": dict(result.special_tokens),
+        "reserved": list(result.reserved),
+        "size": result.tokenizer.vocab_size,
     }
+
+
+def _proof_to_json(proof: Proof) -> dict[str, Any]:
+    """Returns the comparison on texts as a JSON value."""
+    names = [name for name in Proof.__match_args__ if name != "examples"]
+    values: dict[str, Any] = {name: getattr(proof, name) for name in names}
+    examples = [
+        {
+            "index": example.index,
+            "text": piece_to_json(example.text.encode() if isinstance(example.text, str) else bytes(example.text)),
+            "before": list(map(piece_to_json, example.before)),
+            "after": list(map(piece_to_json, example.after)),
+        }
+        for example in proof.examples
+    ]
+    numbers = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    return {**numbers, "examples": examples}
 
 
 def _requested_removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[Removal]:
@@ -199,8 +311,12 @@ def _requested_removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> 
         yield editing.ENGLISH
     if arguments.remove_code:
         yield editing.CODE
+    if arguments.keep_script:
+        yield editing.other_scripts(*arguments.keep_script)
     if arguments.remove_least_used is not None:
-        yield from editing.least_used(tokenizer, _texts(arguments), arguments.remove_least_used)
+        yield editing.among(editing.least_used(tokenizer, _texts(arguments), arguments.remove_least_used))
+    if arguments.unused_in:
+        yield editing.among(editing.unused(tokenizer, _texts_of(arguments, arguments.unused_in)))
 
 
 def _requested_additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
@@ -224,6 +340,11 @@ def _texts(arguments: argparse.Namespace) -> Iterator[bytes]:
     arguments.lines = arguments.lines or is_whole_file
     line_end = b"\n" if is_whole_file else b""
     return (text + line_end for _, batch in named_texts(arguments) for text in batch)
+
+
+def _texts_of(arguments: argparse.Namespace, names: list[str]) -> Iterator[bytes]:
+    """Yields the texts of other inputs, read with the same options."""
+    return _texts(argparse.Namespace(**{**vars(arguments), "inputs": names, "text": [], "files_from": None}))
 
 
 def _argument_as_bytes(text: str) -> bytes:

@@ -27,6 +27,8 @@ _READ_FILES = (
     "remove",
     "add",
     "add_symbols",
+    "unused_in",
+    "prove",
     "kind_forced_files",
     "kind_seed_sentencepieces_file",
     "kind_normalization_rule_tsv",

@@ -17,8 +17,8 @@ _WINNER_ADVICE = (
     "longest match takes a longer entry that begins before the text; only the removal of such entries changes this"
 )
 _OTHER_ADVICE = (
-    "to be one token everywhere, a text must be in added_tokens of tokenizer.json, or a user-defined symbol of a "
-    "SentencePiece model: polytok train --user-defined-symbols TEXT"
+    "to be one token everywhere, a text that the normalizer or the split pattern changes must be in added_tokens of "
+    "tokenizer.json, or a user-defined symbol of a SentencePiece model: polytok train --user-defined-symbols TEXT"
 )
 
 
@@ -31,6 +31,8 @@ def advice_lines(spec: Spec, usage_in_contexts: Sequence[Usage]) -> Iterator[str
         elif contexts:
             yield _WINNER_ADVICE
     elif contexts:
+        if contexts - {"after a letter"}:
+            yield _VARIANT_ADVICE
         yield _OTHER_ADVICE
 
 

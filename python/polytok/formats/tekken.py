@@ -227,14 +227,15 @@ def _update_document(
     sizes = {"default_vocab_size": used_entry_count + len(special), "default_num_special_tokens": len(special)}
     if document is None:
         config = {"pattern": pattern, "num_vocab_tokens": used_entry_count, **sizes, "version": _DEFAULT_VERSION}
-        return {"config": config, "vocab": [], "special_tokens": _special_token_list(special)}
+        return {"config": config, "vocab": [], "special_tokens": special_token_list(special)}
     new_document = {**document, "config": {**document["config"], "pattern": pattern, **sizes}}
     if _special_texts(document, document["config"]["default_num_special_tokens"]) != special:
-        new_document["special_tokens"] = _special_token_list(special)
+        new_document["special_tokens"] = special_token_list(special)
     return new_document
 
 
-def _special_token_list(special: list[str]) -> list[dict[str, Any]]:
+def special_token_list(special: list[str]) -> list[dict[str, Any]]:
+    """Returns the file's list of special tokens, whose ranks are their positions."""
     return [{"rank": rank, "token_str": text, "is_control": True} for rank, text in enumerate(special)]
 
 
