@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from polytok.compat import tokenizers as face
+from polytok.formats.huggingface import read_model
 
 original: Any = pytest.importorskip("tokenizers")
 
@@ -123,3 +124,51 @@ def test_ids_after_a_second_training_with_padding_and_windows() -> None:
         texts = tokenizer.decode_batch([encoding.ids for encoding in encodings])
         outcomes.append([[e.ids, e.tokens, e.attention_mask] for e in encodings] + [windows, texts])
     assert outcomes[0] == outcomes[1]
+
+
+def test_the_model_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = face.models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")])
+    tokenizer = face.Tokenizer.from_str(face.Tokenizer(model).to_str())
+    reads: list[bytes] = []
+
+    def read(data: bytes) -> Any:
+        reads.append(data)
+        return read_model(data)
+
+    monkeypatch.setattr("polytok.compat.tokenizers.models.read_model", read)
+    tokenizer.add_tokens(["<x>"])
+    assert tokenizer.encode("ab<x>").ids == [2, 3]
+    tokenizer.post_processor = face.processors.TemplateProcessing("<x> $A", "$A $B", [("<x>", 3)])
+    assert tokenizer.encode("ab").ids == [3, 2]
+    tokenizer.normalizer = face.normalizers.Lowercase()
+    assert tokenizer.encode("AB").ids == [3, 2]
+    tokenizer.decoder = face.decoders.Fuse()
+    assert tokenizer.decode([2, 2]) == "abab"
+    assert len(reads) == 1
+    tokenizer.model = face.models.BPE({"a": 0, "b": 1}, [])
+    assert tokenizer.encode("AB").ids == [3, 0, 1]
+    assert len(reads) == 2
+
+
+def test_a_state_replaces_a_model() -> None:
+    model = face.models.BPE({"a": 0, "b": 1}, [])
+    assert model.token_to_id("c") is None
+    model.__setstate__(face.models.BPE({"c": 0}, []).__getstate__())
+    assert model.token_to_id("c") == 0
+    assert face.Tokenizer(model).encode("c").ids == [0]
+
+
+def test_special_tokens_as_text_with_a_component_in_python() -> None:
+    class Upper:
+        def normalize(self, text: Any) -> None:
+            text.uppercase()
+
+    found = []
+    for package in (original, face):
+        tokenizer = package.Tokenizer(package.models.BPE({"A": 0, "<": 1, "S": 2, ">": 3}, []))
+        tokenizer.add_special_tokens(["<S>"])
+        tokenizer.normalizer = package.normalizers.Normalizer.custom(Upper())
+        before = tokenizer.encode("a<S>").ids
+        tokenizer.encode_special_tokens = True
+        found.append((before, tokenizer.encode("a<S>").ids))
+    assert found[0] == found[1]

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
+from ...formats.huggingface import ModelColumns
+from ...formats.huggingface.models import rows_of_texts
 from ...records import replace
 from ...spec import Spec
 from .encoding import Columns
@@ -40,9 +44,34 @@ class ChangedIds(NamedTuple):
         return columns
 
 
-def changed_ids(spec: Spec, added: AddedTokens, model_ids: Mapping[str, int]) -> tuple[Spec, ChangedIds] | None:
-    """Returns the Spec that the engine runs, and the ids; None if the ids of the Spec are those of the tokenizer."""
-    texts = {id: text for text, id in model_ids.items()}
+class _Entries:
+    """The entries of a model, of which only those that are asked for become Python objects."""
+
+    def __init__(self, columns: ModelColumns) -> None:
+        self._vocab = columns.vocab
+        self._ids = np.asarray(columns.vocab.ids)
+        self.largest_id = int(self._ids.max(initial=0))
+
+    def ids_of(self, texts: Iterable[str]) -> dict[str, int]:
+        """Returns the ids of those of the texts that are entries."""
+        return {text: int(self._ids[row]) for text, row in rows_of_texts(self._vocab, list(texts)).items()}
+
+    def texts_of(self, ids: Iterable[int]) -> dict[int, str]:
+        """Returns the texts of those of the ids that entries have."""
+        rows = np.flatnonzero(np.isin(self._ids, list(ids)))
+        texts = {int(self._ids[row]): self._vocab.piece(int(row)).decode() for row in rows}
+        known_ids = self.ids_of(texts.values())
+        return {id: text for id, text in texts.items() if known_ids[text] == id}  # the last of equal texts counts
+
+
+def changed_ids(spec: Spec, added: AddedTokens, columns: ModelColumns) -> tuple[Spec, ChangedIds] | None:
+    """Returns the Spec that the engine runs, and the ids; None if the ids of the Spec are those of the tokenizer.
+
+    ``columns`` has the model's entries.
+    """
+    entries = _Entries(columns)
+    texts = entries.texts_of(added.by_id)
+    model_ids = entries.ids_of({*added.special, *(token.content for token in added.by_id.values())})
     shared = [
         id
         for id, token in added.by_id.items()
@@ -53,7 +82,7 @@ def changed_ids(spec: Spec, added: AddedTokens, model_ids: Mapping[str, int]) ->
     is_same = all(added.ids[token.text] == token.id for token in spec.special)
     if is_same and not shared and not any(text in model_ids for text in other_special):
         return None
-    first_free = 1 + max(*added.by_id, *texts, *(token.id for token in spec.special), 0)
+    first_free = 1 + max(*added.by_id, entries.largest_id, *(token.id for token in spec.special), 0)
     to_engine = {id: free for free, id in enumerate(shared, first_free)}
     special = tuple(
         replace(token, id=to_engine.get(added.ids[token.text], added.ids[token.text])) for token in spec.special

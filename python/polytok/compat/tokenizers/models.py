@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from ...formats.huggingface import ModelColumns, read_model
 from . import alone
 from .arguments import text, warn_unknown
 from .component import Component, Field
@@ -24,7 +26,9 @@ class Model(Component):
     family = "model"
     _fields: dict[str, Any] | None
     _read: Callable[[], dict[str, Any]] | None = None
+    _file: bytes | None = None
     _tokens: tuple[dict[str, int], dict[int, str]] | None = None
+    _columns: ModelColumns | None = None
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -40,6 +44,11 @@ class Model(Component):
     @fields.setter
     def fields(self, fields: dict[str, Any]) -> None:
         self._fields = fields
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forgets what was made of the fields before a change."""
+        self._file = self._tokens = self._columns = None
 
     @property
     def is_unread(self) -> bool:
@@ -48,18 +57,26 @@ class Model(Component):
 
     def change(self, name: str, value: Any) -> None:
         super().change(name, value)
-        self._tokens = None
+        self._forget()
 
     def replace(self, fields: dict[str, Any]) -> None:
         """Replaces all fields, after training."""
-        self.fields, self._tokens = fields, None
+        self.fields = fields
         self.changed()
 
     def copy(self) -> Model:
         copy: Model = Model.__new__(type(self))
         copy._fields = None if self._fields is None else dict(self._fields)
         copy._read, copy._tokens = self._read, self._tokens
+        copy._file, copy._columns = self._file, self._columns
         return copy
+
+    def columns(self) -> ModelColumns:
+        """Returns what the engine needs of the model; the same object until the model is changed."""
+        if self._columns is None:
+            data = self._file or json.dumps({"added_tokens": [], "model": self.json()}).encode()
+            self._columns = read_model(data)
+        return self._columns
 
     def tokens(self) -> tuple[dict[str, int], dict[int, str]]:
         """Returns the ids of the entries by their texts, and the opposite."""
@@ -98,11 +115,11 @@ class Model(Component):
         return self.tokens()[1].get(id)
 
 
-def model_of_file(name: str, read: Callable[[], dict[str, Any]]) -> Model:
-    """Returns a model of this type; ``read`` returns its JSON."""
+def model_of_file(name: str, data: bytes, read: Callable[[], dict[str, Any]]) -> Model:
+    """Returns a model of this type; ``data`` is the tokenizer.json, and ``read`` returns the model's JSON in it."""
     cls: Any = Component.classes["model"][name]
     model: Model = cls.__new__(cls)
-    model._fields, model._read = None, lambda: canonical_model(read())
+    model._file, model._fields, model._read = data, None, lambda: canonical_model(read())
     return model
 
 

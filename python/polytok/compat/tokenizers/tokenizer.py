@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from ...columns import buffer
 from ...encoding import Encoding as PolytokEncoding
 from ...encoding import tokens_to_keep
 from ...errors import PolytokError, SpecError
+from ...formats.huggingface import ModelColumns, spec_of
 from ...lengths import Padding, Truncation
 from ...loading import load
 from ...options import Options
-from ...spec import Insert
+from ...records import replace
+from ...spec import Insert, Origin
 from ...tokenizer import Tokenizer as Engine
 from . import alone, decoders
 from .added_token import AddedToken, added_token
@@ -53,13 +55,12 @@ _PADDING_KEYWORDS = ("direction", "pad_to_multiple_of", "pad_id", "pad_type_id",
 class _Compiled:
     """What encoding needs, made of one state of a `Tokenizer`."""
 
-    __slots__ = ("changed_ids", "changes", "encoding", "engine", "in_python", "options", "steps", "template_lengths")
+    __slots__ = ("changed_ids", "encoding", "engine", "in_python", "options", "steps", "template_lengths")
 
     def __init__(
         self,
         engine: Engine,
         plain: frozenset[str] | None,
-        changes: int,
         changed_ids: ChangedIds | None = None,
         in_python: bool = False,
         steps: StepEncoder | None = None,
@@ -72,7 +73,6 @@ class _Compiled:
         self.in_python, self.steps = in_python, steps
         self.changed_ids = changed_ids
         self.encoding = engine.encoding
-        self.changes = changes
         special: Any = "all" if plain is None else plain
         # By add_special_tokens.
         self.options = (Options(special=special), Options(add_special=True, special=special))
@@ -80,6 +80,17 @@ class _Compiled:
         self.template_lengths = tuple(
             sum(len(part.ids) for part in parts if isinstance(part, Insert)) for parts in (post.single, post.pair)
         )
+
+
+class _Engine(NamedTuple):
+    """An engine, and what it was made of: the JSON of all components except the model, the added tokens, and the
+    model's columns."""
+
+    document: Mapping[str, Any]
+    added: AddedTokens
+    columns: ModelColumns
+    engine: Engine
+    changed_ids: ChangedIds | None
 
 
 class Tokenizer:
@@ -97,6 +108,9 @@ class Tokenizer:
     _pad: Padding | None
     _compiled: _Compiled | None
     _sizes: tuple[int, int, int] | None
+    _changes: int
+    """The value of `CHANGES` at which the tokenizer was compiled."""
+    _engine: _Engine | None
 
     def __init__(self, model: Model) -> None:
         self._set_empty()
@@ -105,6 +119,7 @@ class Tokenizer:
     def _set_empty(self) -> None:
         self._document, self._parts, self._added = {}, {}, AddedTokens()
         self._truncation = self._truncate = self._padding = self._pad = self._compiled = self._sizes = None
+        self._engine, self._changes = None, CHANGES[0]
         self._encode_special_tokens = False
 
     # Reading and writing
@@ -162,7 +177,7 @@ class Tokenizer:
         spec = engine.spec
         self._document = {**spec.extra["huggingface"]["document"], **template}
         read_model = functools.partial(_model_json, data, spec.vocab.scores)
-        self._parts["model"] = model_of_file(type(spec.model).__name__.replace("Bpe", "BPE"), read_model)
+        self._parts["model"] = model_of_file(type(spec.model).__name__.replace("Bpe", "BPE"), data, read_model)
         for special_token in spec.special:
             flags = {name: getattr(special_token, name) for name in _TOKEN_FLAGS}
             self._added.set(special_token.id, AddedToken(special_token.text, **flags))
@@ -179,10 +194,10 @@ class Tokenizer:
         if any(token.id >= size for token in spec.special) and max(buffer(spec.vocab, "ids"), default=0) >= size:
             self._compile()  # the ids have gaps, so that an added token can have the id of an entry
         else:
-            self._compiled = None if template else _Compiled(engine, None, CHANGES[0])
+            self._compiled = None if template else _Compiled(engine, None)
 
-    def _json(self, left_out: Collection[str] = ()) -> dict[str, Any]:
-        """Returns the tokenizer.json, without the components of some families."""
+    def _json(self) -> dict[str, Any]:
+        """Returns the tokenizer.json."""
         truncation, padding = self._truncation, self._padding
         return {
             "version": "1.0",
@@ -203,11 +218,12 @@ class Tokenizer:
                 "pad_token": padding["pad_token"],
             },
             "added_tokens": self._added.json(),
-            **{
-                family: None if family in left_out or (part := self._part(family)) is None else part.json()
-                for family in ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
-            },
+            **self._components_json((*_FAMILIES, "model")),
         }
+
+    def _components_json(self, families: Iterable[str]) -> dict[str, Any]:
+        """Returns the JSON of the components of some families."""
+        return {family: None if (part := self._part(family)) is None else part.json() for family in families}
 
     def to_str(self, pretty: bool = False) -> str:
         """Returns the tokenizer.json as text."""
@@ -231,19 +247,34 @@ class Tokenizer:
         changes = CHANGES[0]
         in_python = [part for part in _FAMILIES if (own := self._part(part)) is not None and own.in_python()]
         try:
-            document = {**self._json(in_python), "added_tokens": self._added.engine_json()}
-            engine = load(json.dumps(document).encode(), format="huggingface")
-            ids = None
-            if (changed := changed_ids(engine.spec, self._added, self.model.tokens()[0])) is not None:
-                spec, ids = changed
-                engine = Engine(spec)
+            engine = self._current_engine(in_python)
         except ValueError as error:
             raise _error(error) from None
         steps = None
         if "normalizer" in in_python or "pre_tokenizer" in in_python:
             steps = StepEncoder(self._steps(), alone.model_tokenizer(self.model.__getstate__()))
-        self._compiled = compiled = _Compiled(engine, self._plain_texts(), changes, ids, bool(in_python), steps)
+        compiled = _Compiled(engine.engine, self._plain_texts(), engine.changed_ids, bool(in_python), steps)
+        self._compiled, self._changes = compiled, changes
         return compiled
+
+    def _current_engine(self, left_out: Iterable[str]) -> _Engine:
+        """Returns the engine for the components as they are now, without those of some families.
+
+        The model is read again only if it was changed, and the engine is made again only if anything was.
+        """
+        families = [family for family in _FAMILIES if family not in left_out]
+        document = json.loads(json.dumps(self._components_json(families)))
+        added, columns, old = self._added, self.model.columns(), self._engine
+        if old is not None and (old.document, old.added) == (document, added) and old.columns is columns:
+            return old
+        members = {**document, "added_tokens": added.engine_json(), "model": columns.json}
+        spec = spec_of(members, columns.vocab, columns.merges)
+        spec = replace(spec, origin=Origin("huggingface"), extra={"huggingface": {"document": members, "pairs": True}})
+        ids = None
+        if (changed := changed_ids(spec, added, columns)) is not None:
+            spec, ids = changed
+        self._engine = engine = _Engine(document, added.copy(), columns, Engine(spec), ids)
+        return engine
 
     def _steps(self) -> Steps:
         """Returns the steps before the model."""
@@ -256,7 +287,7 @@ class Tokenizer:
 
     def _current(self) -> _Compiled:
         compiled = self._compiled
-        return compiled if compiled is not None and compiled.changes == CHANGES[0] else self._compile()
+        return compiled if compiled is not None and self._changes == CHANGES[0] else self._compile()
 
     def _refuse_samples(self) -> None:
         if self._samples():
@@ -330,9 +361,11 @@ class Tokenizer:
     def encode_special_tokens(self, value: bool) -> None:
         if boolean(value) != self._encode_special_tokens:
             self._encode_special_tokens = value
-            if self._compiled is not None:
-                compiled = self._compiled
-                self._compiled = _Compiled(compiled.engine, self._plain_texts(), compiled.changes, compiled.changed_ids)
+            if (compiled := self._compiled) is not None:
+                is_by_steps = compiled.in_python  # which depend on the setting
+                self._compiled = (
+                    None if is_by_steps else _Compiled(compiled.engine, self._plain_texts(), compiled.changed_ids)
+                )
 
     # Truncation and padding, which stay set
 

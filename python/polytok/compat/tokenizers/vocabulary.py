@@ -21,6 +21,13 @@ class AddedTokens:
         self.ids: dict[str, int] = {}
         self.special: set[str] = set()
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AddedTokens) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__slots__
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it can be changed
+
     def set(self, id: int, token: AddedToken) -> None:
         """Adds a token with an id."""
         self.by_id[id] = token

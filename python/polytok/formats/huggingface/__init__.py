@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ... import _core
 from ...columns import buffer, column_of
@@ -120,6 +120,20 @@ def _parse_document(text: str) -> dict[str, Json]:
     except (RecursionError, ValueError) as error:
         raise FormatError(f"JSON: {error}") from error
     return document
+
+
+class ModelColumns(NamedTuple):
+    """The model of a file: its JSON without vocabulary and merges, and these as columns, whose entries are texts."""
+
+    json: dict[str, Json]
+    vocab: Vocab
+    merges: models.Merges
+
+
+def read_model(data: bytes) -> ModelColumns:
+    """Reads the model of a tokenizer.json only, so that several tokenizers can be made of it by `spec_of`."""
+    columns, merges, _, _, _, other_members = _core.huggingface_read(data)
+    return ModelColumns(_parse_document(other_members)["model"], Vocab(*columns), merges)
 
 
 def spec_of(document: Mapping[str, Json], vocab: Vocab, merges: models.Merges) -> Spec:
