@@ -354,3 +354,14 @@ def test_educational(capsys: pytest.CaptureFixture[str]) -> None:
     assert educational.SimpleBytePairEncoding.from_tiktoken(OURS).encode("hello", None) == OURS.encode("hello")
     with pytest.raises(ValueError, match="at least 256"):
         educational.bpe_train("", 3, "")
+
+
+def test_llguidance() -> None:
+    from llguidance.tiktoken import lltokenizer_from_encoding
+
+    text = "hello <|endoftext|> wörld"
+    found, expected = (
+        (made.vocab_size, made.eos_token, made.tokenize_str(text), made.dbg_tokens(made.tokenize_str(text)))
+        for made in map(lltokenizer_from_encoding, (OURS, THEIRS))
+    )
+    assert found == expected
