@@ -161,13 +161,6 @@ def _columns_of_ids(
     }
 
 
-def token(models: Models, request: Request) -> Any:
-    """What the vocabulary says about one id."""
-    model = models.get(request.get("model"))
-    piece = model.tokenizer.id_to_piece(_ids(request)[0])
-    return {"piece": visible_text(piece), "bytes": piece.hex(" ")}
-
-
 def trace(models: Models, request: Request) -> Any:
     """What happened to a text or to ids, step by step; of a long text, the walk of the piece at ``place``."""
     model = models.get(request.get("model"))
@@ -232,7 +225,6 @@ ANSWERS: Mapping[str, Answer] = {
     "remove": remove,
     "encode": encode,
     "decode": decode,
-    "token": token,
     "trace": trace,
     "doctor": doctor,
     "save": save,

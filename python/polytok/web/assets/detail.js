@@ -35,12 +35,22 @@ window.polytok = window.polytok || {};
     return `${number(tokens)} ${tokens === 1 ? "token" : "tokens"}${rate}; ${number(data.characters)} characters, ${number(data.bytes)} bytes`;
   }
 
-  // A line about one token: its number, id, text and place.
+  const MAX_BYTES = 24;
+
+  // The bytes of a token's text in hexadecimal; a token that is no whole text has them in its label.
+  function bytesOf(text) {
+    const bytes = [...new TextEncoder().encode(text)];
+    const shown = bytes.slice(0, MAX_BYTES).map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    return `, ${bytes.length === 1 ? "byte" : "bytes"} ${shown}${bytes.length > MAX_BYTES ? " …" : ""}`;
+  }
+
+  // A line about one token: its number, id, text, place and bytes.
   function describe(data, i) {
     const text = data.text.slice(data.starts[i], data.ends[i]);
     const shown = window.polytok.visible(data.labels[i] !== undefined ? data.labels[i] : text).replace("\n", "");
     const place = data.starts[i] === data.ends[i] ? `at ${number(data.starts[i])}` : `${number(data.starts[i])}–${number(data.ends[i])}`;
     let line = `token ${number(i + 1)} of ${number(data.ids.length)}: id ${data.ids[i]}, “${shown}”, place ${place}`;
+    if (data.labels[i] === undefined && text) line += bytesOf(text);
     if (data.special.includes(i)) line += ", special";
     if (data.origins) line += `, ${originName(data, data.origins[i])}`;
     return line;
