@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import itertools
 import json
 import pickle
 import random
@@ -327,6 +328,18 @@ def test_arrays_are_batches_and_pairs(pair: Pair) -> None:
         check_equal(pair, lambda t, batch=batch: [described(each) for each in t.encode_batch(batch)])
     words = np.array([(["a", "text"], ("and",)), (["b"], ("c",))], dtype=object)
     check_equal(pair, lambda t: [described(each) for each in t.encode_batch(words, is_pretokenized=True)])
+
+
+ARRAY_WORDS = (("Hello", "wo", "x"), ("naïve", "", "a\0b"), ("\u4100", "日本", "\u0100"), ("\ud800", "a", "😀"))
+ARRAY_SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (2,), (2, 2), (3, 2), (2, 2, 2), (2, 2, 3), (1, 2, 2, 1))
+
+
+def test_arrays_of_words(pair: Pair) -> None:
+    for words, dtype, shape in itertools.product(ARRAY_WORDS, ("U", ">U9", object), ARRAY_SHAPES):
+        array = np.resize(np.array(words, dtype=dtype), shape)
+        for value, words_given in itertools.product((array, array.T, [array]), (True, False)):
+            check_equal(pair, lambda t: described(t.encode(value, is_pretokenized=words_given)))  # noqa: B023
+            check_equal(pair, lambda t: described(t.encode_batch(value, is_pretokenized=words_given)[-1]))  # noqa: B023
 
 
 def test_added_tokens_alone() -> None:

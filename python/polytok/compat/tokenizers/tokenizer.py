@@ -27,6 +27,7 @@ from .arguments import boolean, id_list, id_number, optional_unsigned, text, uns
 from .changed_ids import ChangedIds, changed_ids
 from .component import CHANGES, Component, component_of, component_of_json
 from .encoding import Columns, Encoding, encoding_of, encoding_of_columns, is_left
+from .inputs import items_of, text_and_pair, text_of, words_and_pair, words_of
 from .models import BPE, Model, model_of_file
 from .normalizers import Normalizer
 from .pre_tokenizers import PreTokenizer
@@ -38,13 +39,6 @@ from .trainers import Trainer, default_trainer, trainer_of
 from .training import count_words, texts_of, texts_of_files
 from .vocabulary import AddedTokens
 
-_TEXT_ERROR = "TextInputSequence must be str"
-_WORDS_ERROR = "PreTokenizedInputSequence must be Union[List[str], Tuple[str]]"
-_INPUT_ERROR = "TextEncodeInput must be Union[TextInputSequence, Tuple[InputSequence, InputSequence]]"
-_WORDS_INPUT_ERROR = (
-    "PreTokenizedEncodeInput must be Union[PreTokenizedInputSequence, "
-    "Tuple[PreTokenizedInputSequence, PreTokenizedInputSequence]]"
-)
 _STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
 _STRATEGY_OF_JSON = {name: strategy for strategy, name in _STRATEGIES.items()}
 _FAMILIES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -454,10 +448,10 @@ class Tokenizer:
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> Encoding:
-        check = _check_words if boolean(is_pretokenized) else _check_text
-        check(sequence)
+        read = words_of if boolean(is_pretokenized) else text_of
+        sequence = read(sequence)
         if pair is not None:
-            check(pair)
+            pair = read(pair)
         compiled = self._current()
         if compiled.steps is not None:
             columns = self._by_steps(compiled.steps, sequence, pair, is_pretokenized, boolean(add_special_tokens))
@@ -516,8 +510,8 @@ class Tokenizer:
     ) -> list[Encoding]:
         compiled = self._current()
         if not isinstance(input, (list, tuple)):
-            input = _items(input)
-        split = _words_and_pair if boolean(is_pretokenized) else _text_and_pair
+            input = items_of(input)
+        split = words_and_pair if boolean(is_pretokenized) else text_and_pair
         boolean(add_special_tokens)
         items = [split(item) for item in input]
         if compiled.steps is not None:
@@ -764,69 +758,3 @@ def _model_json(data: bytes, scores: Any) -> dict[str, Any]:
 def _error(message: object) -> Exception:
     """Returns the plain Exception that the original raises."""
     return Exception(str(message))
-
-
-def _check_text(value: object) -> None:
-    """Raises TypeError if a value is not a text that the original accepts: it refuses lone surrogates."""
-    if not isinstance(value, str):
-        raise TypeError(_TEXT_ERROR)
-    if not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise TypeError(_TEXT_ERROR) from None
-
-
-def _check_words(value: object) -> None:
-    """Raises TypeError if a value is not a list of words."""
-    if not isinstance(value, (list, tuple)) and type(value).__name__ != "ndarray":
-        raise TypeError(_WORDS_ERROR)
-    try:
-        for word in value:  # type: ignore[attr-defined]  # a list, a tuple or an array
-            _check_text(word)
-    except TypeError:
-        raise TypeError(_WORDS_ERROR) from None
-
-
-def _items(value: Any) -> Sequence[Any]:
-    """Returns the items of a sequence; raises TypeError for other values, as the original does."""
-    if isinstance(value, str):
-        raise TypeError("Can't extract `str` to `Vec`")
-    if not _is_sequence(value):
-        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'Sequence'")
-    return list(value)
-
-
-def _is_sequence(value: object) -> bool:
-    """Reports whether the original reads a value as a sequence of texts: also an array, but not a dict."""
-    return hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, (str, dict))
-
-
-def _text_and_pair(item: Any) -> tuple[Any, Any]:
-    """Returns the text of an item of a batch, and the second text or None."""
-    if isinstance(item, str):
-        try:
-            _check_text(item)
-        except TypeError:
-            raise TypeError(_INPUT_ERROR) from None
-        return item, None
-    if not _is_sequence(item) or len(item) != 2:
-        raise TypeError(_INPUT_ERROR)
-    first, second = item
-    _check_text(first)
-    _check_text(second)
-    return first, second
-
-
-def _words_and_pair(item: Any) -> tuple[Any, Any]:
-    """Returns the words of an item of a batch, and those of the second text or None."""
-    try:
-        _check_words(item)
-    except TypeError:
-        if not _is_sequence(item) or len(item) != 2:
-            raise TypeError(_WORDS_INPUT_ERROR) from None
-        first, second = item
-        _check_words(first)
-        _check_words(second)
-        return first, second
-    return item, None
