@@ -319,6 +319,19 @@ def test_errors_are_those_of_the_original(pair: Pair) -> None:
         check_equal(pair, call)
 
 
+def test_settings_of_a_model_do_not_need_its_entries(path: Path) -> None:
+    expected, found = tokenizers.Tokenizer.from_file(str(path)).model, face.Tokenizer.from_file(str(path)).model
+    for name in ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk"):
+        assert getattr(found, name, None) == getattr(expected, name, None)
+    for name in ("byte_fallback", "ignore_merges", "max_input_chars_per_word"):
+        assert getattr(found, name, None) == getattr(expected, name, None)
+    assert found.is_unread
+    if hasattr(found, "unk_token"):
+        for model in (expected, found, found.copy()):  # an unread model reads its entries then
+            model.unk_token = "other"
+            assert model.unk_token == "other"
+
+
 def test_arrays_are_batches_and_pairs(pair: Pair) -> None:
     for batch in (
         np.array([("a text", "and a second"), ("b", "c")]),

@@ -10,7 +10,7 @@ import sys
 import threading
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +173,84 @@ def test_components_are_objects_of_tokenizers_and_changes_are_seen(folder: Path)
     backend.normalizer = None
     assert tokenizer.encode("ABC abc") == before
     assert all(isinstance(token, tokenizers.AddedToken) for token in tokenizer.added_tokens_decoder.values())
+
+
+@pytest.fixture
+def bert_folder(tmp_path: Path) -> Path:
+    """Returns a folder that transformers 5 loads by a class that builds its own backend."""
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz", "hello", "##llo"]
+    (tmp_path / "vocab.txt").write_text("".join(f"{word}\n" for word in words))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer"}))
+    return tmp_path
+
+
+USES: dict[str, Callable[[Any], Any]] = {
+    "encode": lambda tokenizer: tokenizer("Hello [MASK]")["input_ids"],
+    "copy": lambda tokenizer: copy.deepcopy(tokenizer)("hello")["input_ids"],
+    "backend's copy": lambda tokenizer: copy.copy(tokenizer._tokenizer).encode("hello").ids,
+    "pickle": lambda tokenizer: pickle.loads(pickle.dumps(tokenizer)).encode("hello"),
+    "state": lambda tokenizer: tokenizer._tokenizer.to_str(),
+    "shown": lambda tokenizer: str(tokenizer._tokenizer) + repr(tokenizer._tokenizer),
+    "set": lambda tokenizer: [setattr(tokenizer._tokenizer, "normalizer", None), tokenizer.encode("Hello")],
+    "no_padding": lambda tokenizer: [tokenizer._tokenizer.no_padding(), tokenizer._tokenizer.padding],
+    "stream": lambda tokenizer: tokenizers.decoders.DecodeStream().step(tokenizer._tokenizer, 6),
+    "vocabulary": lambda tokenizer: (len(tokenizer), tokenizer.get_vocab(), tokenizer.convert_tokens_to_ids("hello")),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("runs", [True, False])
+def test_what_a_class_built_is_read_when_it_is_used(
+    use: str, runs: bool, bert_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = USES[use](load(bert_folder))
+    read = []
+
+    def read_backend(backend: Any) -> face.Backend:
+        read.append(backend)
+        if not runs:
+            raise ValueError("for the test")
+        return original_read(backend)
+
+    original_read = face._read_backend
+    monkeypatch.setattr(face, "_read_backend", read_backend)
+    face._warned.clear()
+    with face.patched():
+        tokenizer = load(bert_folder)
+        backend = tokenizer._tokenizer
+        assert isinstance(backend, face.Backend)
+        assert not isinstance(backend, tokenizers.Tokenizer)
+        assert not read
+        if runs:
+            assert USES[use](tokenizer) == expected
+            assert type(backend) is face.Backend
+        else:
+            with pytest.warns(FaceWarning, match="BertTokenizer stays on tokenizers: for the test"):
+                assert USES[use](tokenizer) == expected
+            assert type(tokenizer._tokenizer) is tokenizers.Tokenizer
+            assert backend.encode("hello").ids == tokenizer._tokenizer.encode("hello").ids
+    assert len(read) == 1
+
+
+@pytest.mark.usefixtures("patched")
+def test_threads_read_a_backend_once(bert_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, original_read = [], face._read_backend
+
+    def read_backend(backend: Any) -> face.Backend:
+        read.append(backend)
+        return original_read(backend)
+
+    monkeypatch.setattr(face, "_read_backend", read_backend)
+    for _ in range(20):
+        tokenizer, found = load(bert_folder), list[Any]()
+        threads = [threading.Thread(target=lambda: found.append(tokenizer.encode("hello a b"))) for _ in range(6)]  # noqa: B023
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 6
+        assert all(ids == tokenizer.encode("hello a b") for ids in found)
+    assert len(read) == 20
 
 
 @pytest.mark.usefixtures("patched")

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from threading import RLock
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+from weakref import ref
 
 from . import tokenizers as face
 from .face import Face, FaceWarning
@@ -145,28 +147,53 @@ def _run_on_polytok(tokenizer: Any) -> None:
     if isinstance(backend, Backend) or not _is_tokenizer(backend):
         return
     try:
-        own_backend = Backend(face.models.BPE())
-        own_backend.__setstate__(backend.to_str().encode())
-        if own_backend._samples():
-            raise ValueError("its model has a dropout, which polytok does not apply")
-        own_backend.encode_special_tokens = backend.encode_special_tokens
-        wrap = _wrapper_of_methods(tokenizer)
+        _check_backend(backend)
+        own_backend = _unread(tokenizer)
+        decode = _wrapped_decode(tokenizer, own_backend)
     except Exception as error:  # the original raises Exception itself
-        _warn_once(f"{type(tokenizer).__name__} stays on tokenizers: {error}")
+        _warn_of_original(type(tokenizer).__name__, error)
         return
     tokenizer._tokenizer = own_backend
-    if wrap is not None:
-        wrap()
+    if decode is not None:
+        object.__getattribute__(own_backend, "__dict__")["decode"] = decode
 
 
-def _wrapper_of_methods(tokenizer: Any) -> Callable[[], None] | None:
-    """Returns the method by which a class wraps methods of its backend: CLIP's decode; None if it wraps none."""
-    if names := sorted(name for name in vars(tokenizer._tokenizer) if not name.startswith("_")):
-        if names != ["decode"] or not hasattr(tokenizer, "_wrap_decode_method_backend_tokenizer"):
-            raise ValueError(f"its backend has other methods than those of tokenizers: {', '.join(names)}")
-        wrap: Callable[[], None] = tokenizer._wrap_decode_method_backend_tokenizer
-        return wrap
-    return None
+def _check_backend(backend: Any) -> None:
+    """Raises an error for what polytok never runs: a model that samples, and components in Python."""
+    if getattr(backend.model, "dropout", None):
+        raise ValueError("its model has a dropout, which polytok does not apply")
+    for family in _COMPONENTS:
+        if (component := getattr(backend, family)) is not None:
+            component.__getstate__()
+
+
+def _read_backend(backend: Any) -> Backend:
+    """Returns a backend that has read a tokenizer of tokenizers; raises an error if polytok cannot run it."""
+    own_backend = Backend(face.models.BPE())
+    own_backend.__setstate__(backend.to_str().encode())
+    if own_backend._samples():
+        raise ValueError("its model samples, which polytok does not do")
+    own_backend.encode_special_tokens = backend.encode_special_tokens
+    return own_backend
+
+
+def _wrapped_decode(tokenizer: Any, own_backend: Backend) -> Callable[..., str] | None:
+    """Returns the method by which a class wraps a method of its backend, CLIP's decode, for our backend; None if it
+    wraps none."""
+    backend = tokenizer._tokenizer
+    names = sorted(name for name in vars(backend) if not name.startswith("_"))
+    if not names:
+        return None
+    if names != ["decode"] or not hasattr(tokenizer, "_wrap_decode_method_backend_tokenizer"):
+        raise ValueError(f"its backend has other methods than those of tokenizers: {', '.join(names)}")
+    methods = SimpleNamespace(decode=functools.partial(Backend.decode, own_backend), model=backend.model)
+    tokenizer._tokenizer = methods
+    try:
+        tokenizer._wrap_decode_method_backend_tokenizer()
+    finally:
+        tokenizer._tokenizer = backend
+    decode: Callable[..., str] = methods.decode
+    return decode
 
 
 def _is_tokenizer(backend: object) -> bool:
@@ -174,7 +201,9 @@ def _is_tokenizer(backend: object) -> bool:
     return isinstance(backend, (face.Tokenizer, import_module("tokenizers").Tokenizer))
 
 
-def _warn_once(message: str) -> None:
+def _warn_of_original(name: str, error: Exception) -> None:
+    """Warns, once for each reason, of a tokenizer that polytok cannot run."""
+    message = f"{name} stays on tokenizers: {error}"
     if message not in _warned:
         _warned.add(message)
         warnings.warn(message, FaceWarning, stacklevel=4)
@@ -254,6 +283,82 @@ for _family in _COMPONENTS:
     setattr(Backend, _family, _component_property(_family))
 
 
+class _Unread(Backend):
+    """A `Backend` before the first call that needs it, which has the tokenizer of tokenizers until then.
+
+    Any use of an attribute has polytok read that tokenizer, and makes this object a `Backend`. If polytok cannot run
+    the tokenizer, it answers in this object's place.
+    """
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            return Backend
+        answering = _answering(self)
+        if name == "__reduce_ex__" and answering is not self:
+            return lambda protocol: (_itself, (answering,))
+        return getattr(answering, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(_answering(self), name, value)
+
+    def __copy__(self) -> Any:
+        return copy.copy(_answering(self))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(_answering(self), memo)
+
+    def __repr__(self) -> str:
+        return repr(_answering(self))
+
+    def __str__(self) -> str:
+        return str(_answering(self))
+
+
+def _itself(value: Any) -> Any:
+    """Returns its argument: a pickle of what answers in the place of another object."""
+    return value
+
+
+class _Pending(NamedTuple):
+    """What an `_Unread` has: the tokenizer of tokenizers, a reference to that of transformers, and its class's name."""
+
+    original: Any
+    owner: ref[Any]
+    name: str
+    lock: Any
+
+
+def _unread(tokenizer: Any) -> Backend:
+    """Returns a backend that reads the backend of a tokenizer when it is first used."""
+    unread: Backend = object.__new__(_Unread)
+    pending = _Pending(tokenizer._tokenizer, ref(tokenizer), type(tokenizer).__name__, RLock())
+    object.__getattribute__(unread, "__dict__")["_pending"] = pending
+    return unread
+
+
+def _answering(unread: Backend) -> Any:
+    """Returns what answers calls of an `_Unread`: itself, which is a `Backend` then, or the tokenizer of tokenizers."""
+    members: dict[str, Any] = object.__getattribute__(unread, "__dict__")
+    if (pending := members.get("_pending")) is None:  # another thread has read it
+        return unread
+    with pending.lock:
+        if type(unread) is not _Unread or "_stays" in members:
+            return pending.original if type(unread) is _Unread else unread
+        owner = pending.owner()
+        try:
+            read = _read_backend(pending.original)
+        except Exception as error:
+            members["_stays"] = True
+            _warn_of_original(pending.name, error)
+            if owner is not None and owner._tokenizer is unread:
+                owner._tokenizer = pending.original
+            return pending.original
+        members.update(vars(read))
+        object.__setattr__(unread, "__class__", Backend)
+        del members["_pending"]
+        return unread
+
+
 class DecodeStream(_FaceStream):
     """tokenizers.decoders.DecodeStream, for tokenizers of the package and for those that run on polytok."""
 
@@ -266,6 +371,8 @@ class DecodeStream(_FaceStream):
 
     def step(self, tokenizer: Any, id: Any) -> str | None:
         """Returns the text that an id, or several ids, complete; None if there is none yet."""
+        if type(tokenizer) is _Unread:
+            tokenizer = _answering(tokenizer)
         if isinstance(tokenizer, face.Tokenizer):
             return super().step(tokenizer, id)
         if self._original is None:

@@ -20,11 +20,22 @@ _BPE_OPTIONS = (
 )
 
 
+class _Setting(Field):
+    """A field that a model of a file has before the file's JSON is read."""
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is not None and model.is_unread and model._settings is not None:
+            return model._settings.get(self.name, model.defaults[self.name])
+        return super().__get__(model, owner)
+
+
 class Model(Component):
     """The base of all models: tokenizers.models.Model. A model of a file reads its JSON when it is first asked for."""
 
     family = "model"
     _fields: dict[str, Any] | None
+    _settings: Mapping[str, Any] | None = None
+    """The JSON of a model of a file, without its entries."""
     _read: Callable[[], dict[str, Any]] | None = None
     _file: bytes | None = None
     _tokens: tuple[dict[str, int], dict[int, str]] | None = None
@@ -67,7 +78,7 @@ class Model(Component):
     def copy(self) -> Model:
         copy: Model = Model.__new__(type(self))
         copy._fields = None if self._fields is None else dict(self._fields)
-        copy._read, copy._tokens = self._read, self._tokens
+        copy._read, copy._settings, copy._tokens = self._read, self._settings, self._tokens
         copy._file, copy._columns = self._file, self._columns
         return copy
 
@@ -115,11 +126,18 @@ class Model(Component):
         return self.tokens()[1].get(id)
 
 
-def model_of_file(name: str, data: bytes, read: Callable[[], dict[str, Any]]) -> Model:
-    """Returns a model of this type; ``data`` is the tokenizer.json, and ``read`` returns the model's JSON in it."""
+def model_of_file(
+    name: str, data: bytes, read: Callable[[], dict[str, Any]], settings: Mapping[str, Any] | None
+) -> Model:
+    """Returns a model of this type.
+
+    ``data`` is the tokenizer.json, ``read`` returns the model's JSON in it, and ``settings`` are its fields except the
+    entries.
+    """
     cls: Any = Component.classes["model"][name]
     model: Model = cls.__new__(cls)
     model._file, model._fields, model._read = data, None, lambda: canonical_model(read())
+    model._settings = settings
     return model
 
 
@@ -135,8 +153,8 @@ class BPE(Model):
         "vocab": {},
         "merges": [],
     }
-    dropout, unk_token, continuing_subword_prefix, end_of_word_suffix = Field(), Field(), Field(), Field()
-    fuse_unk, byte_fallback, ignore_merges = Field(), Field(), Field()
+    dropout, unk_token, continuing_subword_prefix, end_of_word_suffix = _Setting(), _Setting(), _Setting(), _Setting()
+    fuse_unk, byte_fallback, ignore_merges = _Setting(), _Setting(), _Setting()
 
     def __init__(
         self,
@@ -195,7 +213,7 @@ class WordPiece(Model):
         "max_input_chars_per_word": 100,
         "vocab": {},
     }
-    unk_token, continuing_subword_prefix, max_input_chars_per_word = Field(), Field(), Field()
+    unk_token, continuing_subword_prefix, max_input_chars_per_word = _Setting(), _Setting(), _Setting()
 
     def __init__(self, vocab: Mapping[str, int] | str | None = None, **kwargs: Any) -> None:
         if isinstance(vocab, str):
@@ -221,7 +239,7 @@ class WordPiece(Model):
 
 class WordLevel(Model):
     defaults: ClassVar[Mapping[str, Any]] = {"vocab": {}, "unk_token": "<unk>"}
-    unk_token = Field()
+    unk_token = _Setting()
 
     def __init__(self, vocab: Mapping[str, int] | str | None = None, unk_token: str | None = None) -> None:
         if isinstance(vocab, str):

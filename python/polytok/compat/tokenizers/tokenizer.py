@@ -171,7 +171,8 @@ class Tokenizer:
         spec = engine.spec
         self._document = {**spec.extra["huggingface"]["document"], **template}
         read_model = functools.partial(_model_json, data, spec.vocab.scores)
-        self._parts["model"] = model_of_file(type(spec.model).__name__.replace("Bpe", "BPE"), data, read_model)
+        name = type(spec.model).__name__.replace("Bpe", "BPE")
+        self._parts["model"] = model_of_file(name, data, read_model, self._document.get("model"))
         for special_token in spec.special:
             flags = {name: getattr(special_token, name) for name in _TOKEN_FLAGS}
             self._added.set(special_token.id, AddedToken(special_token.text, **flags))
