@@ -9,7 +9,6 @@ import json
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -21,12 +20,11 @@ from incremental_samples import real_files
 from polytok import ArgumentError, Kind, Options, SpecError, SpecialTokenError, TokenIdError, Tokenizer
 from polytok.reference import bpe
 from polytok.reference.vocabulary import vocabulary
-from polytok.spec import Bpe, PatternSplit, SentencePieceVersion, SpecialToken
+from polytok.spec import Bpe, Metaspace, PatternSplit, Replace, SentencePieceVersion, SpecialToken, Strip
 from polytok.trace import BpeWalk, Change, LongestWalk, Merged, Piece, Trace, UnigramWalk, WordPieceWalk
 from polytok.trace.alternatives import alternatives
-from test_huggingface_random import reference_of
 from test_twins import sentencepiece_models
-from trace_samples import SAMPLES, compare
+from trace_samples import SAMPLES, compare, random_document
 
 needs_data = pytest.mark.skipif(not format_samples.VOCAB.is_dir(), reason="no test data")
 
@@ -177,9 +175,31 @@ def test_traces_of_random_sentencepiece_models_have_the_ids_of_encode(line: Sent
 
 @pytest.mark.parametrize("seed", range(40))
 def test_traces_of_random_documents_have_the_ids_of_encode(seed: int) -> None:
-    document = reference_of(Random(seed)).to_str().encode()
-    _, differences = compare(polytok.load(document, format="huggingface"), 12, seed)
+    _, differences = compare(random_document(seed), 12, seed)
     assert not differences
+
+
+@pytest.mark.parametrize("flags", [{"lstrip": True}, {"rstrip": True}, {"lstrip": True, "rstrip": True}])
+def test_an_added_token_whose_text_is_normalized_away_is_found_at_white_space(flags: dict[str, bool]) -> None:
+    removed = SpecialToken("\n", 900, special=False, normalized=True, **flags)
+    hidden = SpecialToken("<b>", 901, special=True, normalized=True)
+    spec = format_samples.rank_spec(special=(removed, hidden), normalize=(Strip(left=True, right=False),), split=())
+    tokenizer = Tokenizer(spec)
+    trace = tokenizer.trace("é b  ", special="all")
+    assert 900 in trace.ids and trace.specials[0].in_normalized
+    for text in ("é b  ", "\U0010ffda ", " a<b> c\n", "\n", "\r\n  é"):
+        for special in ("all", ()):
+            assert list(tokenizer.trace(text, special=special).ids) == tokenizer.encode(text, special=special), text
+
+
+def test_each_piece_of_the_first_character_gets_the_prefix_of_metaspace() -> None:
+    split = (PatternSplit("-", is_regex=False, behavior="isolated"), Metaspace("_", prepend="first", split=False))
+    spec = format_samples.rank_spec(normalize=(Replace("½", "1-2"),), split=split)
+    tokenizer = Tokenizer(spec)
+    trace = tokenizer.trace("½-½")
+    assert list(trace.ids) == tokenizer.encode("½-½")
+    assert [piece.text for piece in trace.pieces] == [b"_1", b"_-", b"_2", b"-", b"1", b"-", b"2"]
+    assert [(piece.start, piece.end) for piece in trace.pieces] == [(0, 2)] * 3 + [(2, 3)] + [(3, 5)] * 3
 
 
 @pytest.mark.parametrize("pre", ["llama-bpe", "deepseek-llm", "superbpe", "gpt-4o", "viking", "whitespace"])

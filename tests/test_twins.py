@@ -76,9 +76,9 @@ def compare_special_tokens(outcome: Outcome, tokenizer: Tokenizer, spec: Spec, t
         outcome.add_difference(f"{text!r}, special={allowed}")
 
 
-def sentencepiece_models(line: SentencePieceVersion) -> Iterator[Spec]:
+def sentencepiece_models(line: SentencePieceVersion, count: int = MODELS) -> Iterator[Spec]:
     rng = random.Random(20)
-    for _ in range(MODELS):
+    for _ in range(count):
         rule = rng.choice(["identity", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
         blob = b"" if rule == "identity" else specs.charsmap(rule)
         yield specs.sentencepiece_spec(specs.golden_model_proto(random_model(rng), blob), line)

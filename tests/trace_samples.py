@@ -12,6 +12,7 @@ from incremental_samples import SMALL, corpus_lines, vocabulary_pieces
 from polytok.reference.walks import BpeWalk, Merged, Queued, Stale, UnigramWalk
 from polytok.spec import Char, Kind, SentencePieceNormalize, Spec, Vocab, Word
 from polytok.trace.data import NormalizeStep, Part, Piece
+from test_huggingface_random import reference_of
 from texts import generate_texts, is_utf8
 
 LIMIT = 2_000
@@ -33,6 +34,11 @@ def random_options(rng: Random, tokenizer: polytok.Tokenizer) -> polytok.Options
     texts = [text for text in tokenizer.special_tokens if rng.random() < 0.5]
     special = rng.choice([(), "all", tuple(texts[:40])])
     return polytok.Options(add_special=rng.random() < 0.3, special=special)
+
+
+def random_document(seed: int) -> polytok.Tokenizer:
+    """Returns the tokenizer of a random `tokenizer.json`."""
+    return polytok.load(reference_of(Random(seed)).to_str().encode(), format="huggingface")
 
 
 def compare(tokenizer: polytok.Tokenizer, count: int, seed: int = 3) -> tuple[int, list[str]]:

@@ -149,7 +149,8 @@ class _Build:
                 self._add_special(sub_cut.special, span, in_normalized=True)
                 continue
             sub_text = normalized[sub_cut.start : sub_cut.end]
-            pieces_of_steps = self.tracer.steps.split(sub_text, is_first=span[0] == 0)
+            first_length = 0 if place.start else origins.first_length(sub_cut.start, sub_cut.end)
+            pieces_of_steps = self.tracer.steps.split(sub_text, first_length)
             for number, split_pieces in enumerate(pieces_of_steps):
                 splits[number] = extended(splits[number], split_pieces, normalized, sub_cut.start)
             pieces += self._pieces(sub_text, sub_cut.start, pieces_of_steps, place)

@@ -31,6 +31,15 @@ class Origins:
             ends += [end] * len(run.text)
         return Origins(starts, ends)
 
+    def of_ranges(self, starts: Sequence[int], ends: Sequence[int]) -> Origins:
+        """Returns the origins of bytes that come from these ranges of this text."""
+        ranges = [self.range(start, end) for start, end in zip(starts, ends, strict=True)]
+        return Origins([start for start, _ in ranges], [end for _, end in ranges])
+
+    def first_length(self, start: int, end: int) -> int:
+        """Returns the number of bytes of a range, from its start, that come from the start of the original text."""
+        return next((at for at in range(start, end) if self.starts[at] > 0), end) - start
+
     def range(self, start: int, end: int) -> tuple[int, int]:
         """Returns the range of the original text that a range of the rewritten text comes from."""
         if not len(self.starts):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .. import _core
 from ..options import special_text
@@ -19,6 +20,7 @@ from ..spec import (
     Char,
     Kind,
     NormalizeStep,
+    Replace,
     Spec,
     SpecialToken,
     SplitStep,
@@ -32,6 +34,9 @@ from ..values import Special
 FIRST_SPECIAL_ID = 1 << 24
 """The id of the first special token in a probe. Its other ids are smaller, so the ids show which tokens are special."""
 _MARKER = "\U0010fffe\U000f1e57\U0010fffe"
+_NO_TEXT = "\U0010fffe\U000f1e58\U0010fffe"
+"""Stands for an empty text of a special token: a step of the probe removes it. Normalization can remove the whole text
+of a token; then it is found everywhere, and is a token where ``lstrip`` or ``rstrip`` add white space."""
 _BYTE_ROWS = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
 _FALLBACK_ROWS = [
     *((b"<0x%02X>" % byte, byte, 0.0, Kind.BYTE) for byte in range(256)),
@@ -86,14 +91,20 @@ class Probes:
         tokenizer = self._tokenizer_for_specials(kind, searched)
         texts = tokenizer.special_tokens() if special == "all" else self._texts_for(kind, special)
         options = tokenizer.options(False, {text for text, _ in texts}, set())
+        words = tokenizer.token_columns(text, options).words()
         cuts: list[Cut] = []
-        for token in tokenizer.tokens(text, options):
+        last_word = None
+        for token, word in zip(tokenizer.tokens(text, options), words, strict=True):
+            # Texts are counted byte by byte: a token without text can cut a character, and spans are of whole ones.
             if token.id >= FIRST_SPECIAL_ID:
                 cuts.append(Cut(token.id - FIRST_SPECIAL_ID, token.byte_start, token.byte_end))
-            elif cuts and cuts[-1].special is None:
-                cuts[-1] = Cut(None, cuts[-1].start, token.byte_end)
+            elif not cuts or cuts[-1].special is not None:
+                cuts.append(Cut(None, token.byte_start, token.byte_start + 1))
+            elif word == last_word:
+                cuts[-1] = Cut(None, cuts[-1].start, cuts[-1].end + 1)
             else:
-                cuts.append(Cut(None, token.byte_start, token.byte_end))
+                cuts.append(Cut(None, cuts[-1].end, cuts[-1].end + 1))
+            last_word = word
         return cuts
 
     def _tokenizer_for_specials(self, kind: str, searched: Sequence[bool]) -> _core.Tokenizer:
@@ -107,19 +118,24 @@ class Probes:
                     control.append((text, id, 0.0, Kind.CONTROL))
                 elif is_searched and text:
                     tokens.append(replace(token, text=text.decode(), id=id, normalized=False))
+            normalize: tuple[NormalizeStep, ...] = ()
+            if any(_NO_TEXT in token.text for token in tokens):
+                tokens = [replace(token, normalized=True) for token in tokens]
+                normalize = (Replace(_NO_TEXT, "", is_regex=False),)
             # The engine searches in another way if any token is always recognized.
             if not all(token.special for token in self.specials):
                 tokens.append(SpecialToken(_MARKER, FIRST_SPECIAL_ID + len(self.specials), special=False))
-            self._tokenizers[key] = _compile(rows=control, special=tuple(tokens), matching=self.spec.matching)
+            self._tokenizers[key] = _compile(control, normalize, special=tuple(tokens), matching=self.spec.matching)
         return self._tokenizers[key]
 
     def _text_for(self, kind: str, place: int) -> bytes:
-        """Returns the text that is searched for: of some tokens, the normalized text."""
+        """Returns the text that is searched for: of some tokens, the normalized text, or a stand-in if it is empty."""
         text = self.specials[place].text.encode("utf-8", "surrogateescape")
         if kind == "raw":
             return text
         if place not in self._normalized_texts:
-            self._normalized_texts[place] = self.normalized(text)
+            no_text = _NO_TEXT.encode() * (1 + place) if text else b""
+            self._normalized_texts[place] = self.normalized(text) or no_text
         return self._normalized_texts[place]
 
     def _texts_for(self, kind: str, special: Special) -> list[tuple[bytes, int]]:
@@ -201,7 +217,20 @@ class Probes:
         """Returns the pieces that one step makes of a text."""
         return self._run_split((step,), text, is_first)
 
+    def split_origins(self, step: SplitStep, text: bytes, is_first: bool) -> list[tuple[bytes, list[int], list[int]]]:
+        """Returns the pieces that one step makes of a text, each with the starts and ends of the characters that its
+        bytes come from."""
+        found, starts, ends, borders = self._split_columns((step,), text, is_first)
+        return [(found[at:stop], starts[at:stop], ends[at:stop]) for at, stop in pairwise(borders)]
+
     def _run_split(self, steps: tuple[SplitStep, ...], text: bytes, is_first: bool) -> list[Rewritten]:
+        found, starts, ends, borders = self._split_columns(steps, text, is_first)
+        return [Rewritten(found[at:stop], starts[at], ends[stop - 1]) for at, stop in pairwise(borders)]
+
+    def _split_columns(
+        self, steps: tuple[SplitStep, ...], text: bytes, is_first: bool
+    ) -> tuple[bytes, list[int], list[int], list[int]]:
+        """Returns the bytes of all pieces, the starts and ends that they come from, and the borders of the pieces."""
         key = ("split", steps)
         if key not in self._tokenizers:
             self._tokenizers[key] = _compile(split=steps, special=(SpecialToken(_MARKER, FIRST_SPECIAL_ID),))
@@ -209,22 +238,19 @@ class Probes:
         marker = b"" if is_first else _MARKER.encode()
         options = None if is_first else tokenizer.options(False, {marker}, set())
         words = tokenizer.token_columns(marker + text, options).words()
-        spans = tokenizer.spans(marker + text, options)
-        ids, starts, ends = spans[0].tolist(), spans[3].tolist(), spans[4].tolist()
-        pieces: list[Rewritten] = []
-        first = 0 if is_first else 1
-        for at in range(first + 1, len(ids) + 1):
-            if at == len(ids) or words[at] != words[first]:
-                start, end = starts[first] - len(marker), ends[at - 1] - len(marker)
-                pieces.append(Rewritten(bytes(ids[first:at]), start, end))
-                first = at
-        return pieces
+        columns = tokenizer.spans(marker + text, options)
+        skipped = 0 if is_first else 1  # the token of the marker
+        ids, starts, ends = (columns[number].tolist()[skipped:] for number in (0, 3, 4))
+        words = words[skipped:]
+        borders = [at for at in range(len(ids)) if at == 0 or words[at] != words[at - 1]]
+        size = len(marker)
+        return bytes(ids), [start - size for start in starts], [end - size for end in ends], [*borders, len(ids)]
 
 
 def _compile(
-    *,
     rows: Sequence[tuple[bytes, int, float, int]] = (),
     normalize: tuple[NormalizeStep, ...] = (),
+    *,
     split: tuple[SplitStep, ...] = (),
     special: tuple[SpecialToken, ...] = (),
     matching: str = "longest",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from ..reference.invalid_utf8 import valid_length
 from ..spec import ByteLevel, Metaspace, PatternSplit, PieceSpace
@@ -54,17 +55,42 @@ class Steps:
         steps = zip(self._split_texts, self._alternatives, strict=True)
         return [SplitStep(*texts, (), alternatives.texts if alternatives else ()) for texts, alternatives in steps]
 
-    def split(self, text: bytes, is_first: bool) -> list[list[SplitPiece]]:
-        """Returns the pieces of a text after each split step. ``is_first``: it is at the start of the caller's text."""
+    def split(self, text: bytes, first_length: int) -> list[list[SplitPiece]]:
+        """Returns the pieces of a text after each split step. ``first_length``: the number of bytes that come from the
+        first character of the caller's text; 0 if the text starts later."""
         valid_text = text[: valid_length(text)]
-        pieces = [Rewritten(valid_text, 0, len(valid_text))] if valid_text else []
+        whole = [Rewritten(valid_text, 0, len(valid_text))] if valid_text else []
         result: list[list[SplitPiece]] = []
-        for number in range(len(self.spec.split)):
-            # Only steps that rewrite pieces accept text that is not UTF-8.
-            split_text = text if _rewrites(self.spec.split[: number + 1]) else valid_text
-            previous, pieces = pieces, self.probes.split(number + 1, split_text, is_first)
+        pieces_of_steps = self._pieces_of_steps(text, valid_text, first_length)
+        for number, (previous, pieces) in enumerate(pairwise([whole, *pieces_of_steps])):
             found = zip(pieces, self._alternatives_of(number, previous, pieces), strict=True)
             result.append([SplitPiece(piece.start, piece.end, piece.text, *which) for piece, which in found])
+        return result
+
+    def _pieces_of_steps(self, text: bytes, valid_text: bytes, first_length: int) -> list[list[Rewritten]]:
+        """Returns the pieces after each split step."""
+        result: list[list[Rewritten]] = []
+        for number, step in enumerate(self.spec.split):
+            # Metaspace can add a space before each piece that comes from the first character, if there are several.
+            is_apart = any(0 < piece.start < first_length for piece in (result[-1] if result else []))
+            if is_apart and isinstance(step, Metaspace) and step.prepend == "first" and text == valid_text:
+                return self._pieces_one_by_one(text, first_length)
+            # Only steps that rewrite pieces accept text that is not UTF-8.
+            split_text = text if _rewrites(self.spec.split[: number + 1]) else valid_text
+            result.append(self.probes.split(number + 1, split_text, is_first=first_length > 0))
+        return result
+
+    def _pieces_one_by_one(self, text: bytes, first_length: int) -> list[list[Rewritten]]:
+        """Returns the pieces after each split step, as each step makes them of every piece before it alone."""
+        result: list[list[Rewritten]] = []
+        pieces = [(text, Origins.of_length(len(text)))]
+        for step in self.spec.split:
+            pieces = [
+                (found, origins.of_ranges(starts, ends))
+                for piece, origins in pieces
+                for found, starts, ends in self.probes.split_origins(step, piece, origins.starts[0] < first_length)
+            ]
+            result.append([Rewritten(piece, *origins.range(0, len(piece))) for piece, origins in pieces])
         return result
 
     def _alternatives_of(
