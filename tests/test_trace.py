@@ -219,7 +219,7 @@ def test_special_tokens_say_why_they_were_found() -> None:
     assert (plain.not_taken[0].start, plain.not_taken[0].end) == (1, 14)
     found = tokenizer.trace("a<|endoftext|>b", special="all")
     assert [(special.kind, special.start, special.end) for special in found.specials] == [("special", 1, 14)]
-    assert found.specials[0].why == "allowed by special='all'" and found.not_taken == ()
+    assert found.specials[0].why == "allowed by the option special" and found.not_taken == ()
     assert [(part.start, part.end) for part in found.parts] == [(0, 1), (14, 15)]
     assert [token.is_special for token in found.tokens] == [False, True, False]
     with pytest.raises(SpecialTokenError):
@@ -355,7 +355,7 @@ def test_of_a_long_text_the_piece_that_is_asked_for_is_walked() -> None:
     assert walked.start <= 27_006 < walked.end
     by_index = tokenizer.trace(text, piece=walked.index)
     assert by_index == by_offset
-    with pytest.raises(ArgumentError, match="piece=1000000 is no piece"):
+    with pytest.raises(ArgumentError, match="piece=1000000 is not a piece"):
         tokenizer.trace("a b", piece=1_000_000)
     with pytest.raises(ArgumentError, match="1,048,576"):
         tokenizer.trace(b"a" * 1_048_577, piece=0)

@@ -20,6 +20,7 @@ import pytest
 
 import polytok
 from polytok.web import PageServer
+from polytok.web.answers import ANSWERS
 from polytok.web.guard import MAX_TEXT_BYTES
 from polytok.web.models import MAX_UPLOADS
 from polytok.web.page import saved_page
@@ -36,6 +37,17 @@ def server() -> Iterator[PageServer]:
         thread.start()
         yield server
         server.shutdown()
+
+
+@pytest.fixture
+def folder_with_template(tmp_path: Path) -> Path:
+    """A folder with a small tokenizer and a chat template."""
+    pytest.importorskip("jinja2")
+    polytok.train(["to be or not to be"] * 3, vocab_size=262).save(tmp_path / "tokenizer.json")
+    messages = "{% for m in messages %}({{ m.role }}) {{ m.content }}\n{% endfor %}"
+    prompt = "{% if add_generation_prompt %}(me){% endif %}"
+    (tmp_path / "chat_template.jinja").write_text(messages + prompt)
+    return tmp_path
 
 
 def request(
@@ -59,7 +71,9 @@ def ask(server: PageServer, name: str, **values: Any) -> Any:
 
 def unpacked(answer: Any) -> Any:
     """The columns of an answer, from base64 to numbers."""
-    columns = [name for name in ("ids", "starts", "ends", "origins") if name in answer]
+    columns = [
+        name for name in ("ids", "starts", "ends", "origins", "fragment_starts", "fragment_ends") if name in answer
+    ]
     return {**answer, **{name: list(memoryview(b64decode(answer[name])).cast("i")) for name in columns}}
 
 
@@ -128,11 +142,35 @@ def test_a_wrong_text_or_model_is_an_error_of_its_column(server: PageServer) -> 
     assert "drop its file" in results[1]["error"]
 
 
-def test_conversations_are_coloured_by_origin(server: PageServer) -> None:
-    pytest.importorskip("jinja2")
+def test_fragments_of_characters_have_their_offsets_in_bytes(server: PageServer) -> None:
+    text = "é𓀀ꙮ👩‍🚀"
+    spans = polytok.load("default").spans(text)
+    [result] = ask(server, "encode", text=text, models=["m1"])["results"]
+    rows = [int(row) for row in result["labels"]]
+    assert len(rows) > 2
+    assert result["fragment_starts"] == spans.byte_starts[rows].tolist()
+    assert result["fragment_ends"] == spans.byte_ends[rows].tolist()
+
+
+def test_conversations_are_encoded_with_the_origin_of_each_token(folder_with_template: Path) -> None:
+    tokenizer = polytok.load(folder_with_template)
+    messages = [{"role": "user", "content": "to be"}, {"role": "assistant", "content": "not to be"}]
+    with PageServer([("small", tokenizer)]) as server:
+        models = server.models
+        for has_prompt in (False, True):
+            request = {"messages": json.dumps(messages), "models": ["m1"], "prompt": has_prompt}
+            result = unpacked(ANSWERS["encode"](models, request)["results"][0])
+            encoding = tokenizer.encode_chat(messages, add_generation_prompt=has_prompt)
+            assert result["text"] == encoding.parts.text and result["roles"] == ["user", "assistant"]
+            assert result["ids"] == list(encoding.ids)
+            assert result["origins"] == list(encoding.message_ids)
+            assert {-1, 0, 1} == set(result["origins"])
+
+
+def test_a_conversation_that_cannot_be_rendered_says_why(server: PageServer) -> None:
     messages = '[{"role": "user", "content": "Hi"}]'
     [result] = ask(server, "encode", messages=messages, models=["m1"])["results"]
-    assert "chat template" in result["error"]
+    assert "has no chat template: start the page" in result["error"]
     [result] = ask(server, "encode", messages="no JSON", models=["m1"])["results"]
     assert "JSON list" in result["error"]
 

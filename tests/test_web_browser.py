@@ -19,7 +19,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 import polytok
-from polytok.web import PageServer
+from polytok.web import PageServer, html_of_traces
+from test_web import folder_with_template as folder_with_template
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 IS_CI = os.environ.get("CI") == "true"
@@ -180,7 +181,7 @@ def test_ids_become_text(page: webdriver.Chrome) -> None:
     paste(page, " ".join(map(str, polytok.load("default").encode(TEXT))))
     wait(page, lambda: page.find_element(By.CSS_SELECTOR, ".decoded").text == TEXT)
     paste(page, "1 x")
-    wait(page, lambda: "“x” is no id" in page.find_element(By.ID, "notice").text)
+    wait(page, lambda: "“x” is not an id" in page.find_element(By.ID, "notice").text)
 
 
 def test_keys_alone_reach_a_token_and_its_trace(page: webdriver.Chrome) -> None:
@@ -194,7 +195,7 @@ def test_keys_alone_reach_a_token_and_its_trace(page: webdriver.Chrome) -> None:
     tokens.send_keys(Keys.ARROW_RIGHT)
     detail = page.find_element(By.ID, "detail").text
     second = polytok.load("default").tokens(TEXT)[1].piece
-    assert "token 2 of" in detail and detail.endswith(f" {second.hex(' ')}")
+    assert "token 2 of" in detail and detail.endswith(f": {second.hex(' ')}")
     active = page.find_element(By.ID, str(tokens.get_attribute("aria-activedescendant")))
     assert active.get_attribute("aria-selected") == "true"
     tokens.send_keys(Keys.END)
@@ -215,6 +216,79 @@ def test_the_address_keeps_what_is_shown(page: webdriver.Chrome) -> None:
     wait(page, lambda: summary(page, 0).startswith(count_of("kept")))
     assert page.find_element(By.ID, "input").get_attribute("value") == "kept"
     assert page.find_element(By.ID, "numbers").is_selected()
+
+
+def test_a_token_names_its_offsets_in_characters_and_in_bytes(page: webdriver.Chrome) -> None:
+    text = "é 👩‍🚀 שלום 𓀀 ꙮ to be"
+    paste(page, text)
+    wait(page, lambda: summary(page, 0).startswith(count_of(text)))
+    tokenizer = polytok.load("default")
+    spans = tokenizer.spans(text)
+    tokens = page.find_elements(By.CLASS_NAME, "tokens")[0]
+    tokens.send_keys(Keys.HOME)
+    fragments = 0
+    for number, token in enumerate(tokenizer.tokens(text)):
+        detail = page.find_element(By.ID, "detail").text
+        first, last = int(spans.byte_starts[number]), int(spans.byte_ends[number])
+        if "�" in token.piece.decode(errors="replace"):
+            fragments += 1
+            assert detail.endswith(f", bytes {first}–{last}")
+        else:
+            place = f", characters {spans.starts[number]}–{spans.ends[number]}, bytes {first}–{last}: "
+            assert detail.endswith(place + token.piece.hex(" "))
+        tokens.send_keys(Keys.ARROW_RIGHT)
+    assert fragments > 2
+
+
+def test_escapes_are_read_from_left_to_right_in_other_text(page: webdriver.Chrome) -> None:
+    text = "שָׁלוֹם עולם 𓀀"
+    paste(page, text)
+    wait(page, lambda: summary(page, 0).startswith(count_of(text)))
+    script = "return [...document.querySelectorAll(arguments[0])].map(t => getComputedStyle(t).direction)"
+    column = ".column:first-child"
+    assert set(page.execute_script(script, f"{column} .block")) == {"rtl"}
+    assert set(page.execute_script(script, f"{column} .t.fragment")) == {"ltr"}
+    assert "rtl" in page.execute_script(script, f"{column} .t:not(.fragment)")
+
+
+def test_who_wrote_a_token_is_shown_by_colour_and_edge(browser: webdriver.Chrome, folder_with_template: Path) -> None:
+    messages = [{"role": "user", "content": "to be"}, {"role": "assistant", "content": "not to be"}]
+    with PageServer([("chat", polytok.load(folder_with_template))]) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        browser.get(f"{server.address}#{quote(json.dumps({'mode': 'chat', 'text': json.dumps(messages)}))}")
+        wait(browser, lambda: len(chips(browser)) > 5)
+        styles = browser.execute_script(
+            "return [...document.querySelectorAll('.legend .t')].map(t => [t.textContent, "
+            "getComputedStyle(t).borderLeftStyle, getComputedStyle(t).backgroundColor])"
+        )
+        names, edges, colours = zip(*styles, strict=True)
+        assert names == ("written by the template", "of message 1 (user)", "of message 2 (assistant)")
+        assert len(set(edges)) == len(set(colours)) == 3
+        wanted = chips(browser)
+        browser.find_element(By.CSS_SELECTOR, ".tokens .t").click()
+        wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "#trace .tokens-of-trace"))
+        assert "takes them as tokens" not in browser.find_element(By.ID, "trace").text
+        browser.find_element(By.ID, "prompt").click()
+        wait(browser, lambda: len(chips(browser)) > len(wanted))
+        server.shutdown()
+    assert errors_of(browser) == []
+
+
+def test_a_trace_is_not_wider_than_a_narrow_window(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    pattern = f"[{'a-z' * 200} ]+|."
+    tokenizer = polytok.load(f"minbpe v1\n{pattern}\n0\n116 104\n".encode())
+    path = tmp_path / "trace.html"
+    path.write_text(html_of_traces([("words", tokenizer.trace("the words" * 500))]), "utf-8")
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    browser.get(path.as_uri())
+    script = "const e = document.documentElement; return [e.scrollWidth, e.clientWidth]"
+    width, seen = browser.execute_script(script)
+    text = browser.find_element(By.TAG_NAME, "main").text
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert width == seen < 450
+    assert "and 3,000 more tokens\n4,000 tokens" in text
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

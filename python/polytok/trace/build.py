@@ -82,7 +82,7 @@ class _Build:
             raise self._difference(len(self.rows))
         if not self.wanted.is_all and not self.has_walk:
             raise ArgumentError(
-                f"{keyword(str(self.wanted))} is no piece: the text has {self.piece_count} pieces, counted from 0, and "
+                f"{keyword(str(self.wanted))} is not a piece: the text has {self.piece_count} pieces, counted from 0, and "
                 "special tokens and dropped text are not in a piece"
             )
         special = self.options.special
@@ -116,8 +116,7 @@ class _Build:
         token = self.probes.specials[place]
         row = self._take(token.id, is_special=True)
         if token.special:
-            allowed = "'all'" if self.options.special == "all" else f"{{{token.text!r}}}"
-            why = f"allowed by special={allowed}"
+            why = "allowed by the option special"
             found = SpecialFound(token.id, row.piece, *span, "special", why, in_normalized)
         else:
             why = "an added token, which is always recognized"
@@ -127,11 +126,11 @@ class _Build:
     def _add_template(self, ids: Sequence[int], at: int) -> None:
         for id in ids:
             row = self._take(id, is_special=True)
-            why = "added by the template (add_special=True)"
+            why = "added by the template, by the option add_special"
             self.specials.append(SpecialFound(id, row.piece, at, at, "template", why))
 
     def _seen(self, place: int, start: int, end: int) -> SpecialSeen:
-        why = "plain text, because special= does not allow it"
+        why = "plain text, because the option special does not allow it"
         return SpecialSeen(self.probes.specials[place].id, self.text[start:end], start, end, why)
 
     # Parts

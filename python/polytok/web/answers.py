@@ -59,6 +59,10 @@ def _options(request: Request) -> dict[str, Any]:
 
 def _conversation(model: Model, request: Request) -> dict[str, Any]:
     messages = _messages(request)
+    if model.tokenizer.chat_template is None:
+        raise ArgumentError(
+            "this tokenizer has no chat template: start the page with a folder that has one, or drop a GGUF file"
+        )
     encoding = model.tokenizer.encode_chat(messages, add_generation_prompt=bool(request.get("prompt")))
     origins = encoding.message_ids
     roles = [str(message.get("role", "")) for message in messages]
@@ -77,7 +81,8 @@ def _messages(request: Request) -> list[Any]:
 
 
 def _columns(model: Model, text: str, spans: Spans) -> dict[str, Any]:
-    """The columns of the tokens. ``labels`` has the bytes of tokens that are not whole characters of the text."""
+    """The columns of the tokens. ``labels`` has the bytes of tokens that are not whole characters of the text, and
+    ``fragment_starts`` and ``fragment_ends`` their offsets in bytes."""
     import numpy as np
 
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
@@ -92,6 +97,8 @@ def _columns(model: Model, text: str, spans: Spans) -> dict[str, Any]:
         "starts": _packed(units_before[spans.byte_starts]),
         "ends": _packed(units_before[spans.byte_ends]),
         "labels": {row: visible_text(piece) for row, piece in zip(rows, pieces, strict=True)},
+        "fragment_starts": _packed(spans.byte_starts[is_fragment]),
+        "fragment_ends": _packed(spans.byte_ends[is_fragment]),
         "special": np.flatnonzero(np.isin(spans.ids, special_ids)).tolist(),
         "bytes": len(data),
         "characters": len(text),

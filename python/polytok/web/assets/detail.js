@@ -16,7 +16,7 @@ window.polytok = window.polytok || {};
 
   // The columns of an answer, which are base64 of little-endian int32, as arrays.
   function unpack(answer) {
-    const columns = ["ids", "starts", "ends", "origins"].filter((name) => typeof answer[name] === "string");
+    const columns = ["ids", "starts", "ends", "origins", "fragment_starts", "fragment_ends"].filter((name) => typeof answer[name] === "string");
     return { ...answer, ...Object.fromEntries(columns.map((name) => [name, numbers(answer[name])])) };
   }
 
@@ -31,26 +31,47 @@ window.polytok = window.polytok || {};
 
   function counts(data) {
     const tokens = data.ids.length;
-    const rate = tokens ? `, ${(data.bytes / tokens).toFixed(2)} bytes for each` : "";
+    const rate = tokens ? `, ${(data.bytes / tokens).toFixed(2)} bytes per token` : "";
     return `${number(tokens)} ${tokens === 1 ? "token" : "tokens"}${rate}; ${number(data.characters)} characters, ${number(data.bytes)} bytes`;
   }
 
   const MAX_BYTES = 24;
 
-  // The bytes of a token's text in hexadecimal; a token that is no whole text has them in its label.
-  function bytesOf(text) {
+  // The bytes of a token's text in hexadecimal.
+  function hexadecimal(text) {
     const bytes = [...new TextEncoder().encode(text)];
     const shown = bytes.slice(0, MAX_BYTES).map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
-    return `, ${bytes.length === 1 ? "byte" : "bytes"} ${shown}${bytes.length > MAX_BYTES ? " …" : ""}`;
+    return `${shown}${bytes.length > MAX_BYTES ? " …" : ""}`;
   }
 
-  // A line about one token: its number, id, text, place and bytes.
+  const range = (start, end) => (start === end ? `at ${number(start)}` : `${number(start)}–${number(end)}`);
+
+  // The offsets of a token in characters and in bytes, and its bytes. A token that is not whole characters has its bytes
+  // in its label.
+  function places(data, i) {
+    if (data.labels[i] !== undefined && data.fragment_starts) {
+      const row = Object.keys(data.labels).indexOf(String(i));
+      return `bytes ${range(data.fragment_starts[row], data.fragment_ends[row])}`;
+    }
+    const [start, end] = [data.starts[i], data.ends[i]].map((place) => data.text.slice(0, place));
+    const characters = range(lengthOf(start), lengthOf(end));
+    const bytes = range(new TextEncoder().encode(start).length, new TextEncoder().encode(end).length);
+    const text = end.slice(start.length);
+    return `characters ${characters}, bytes ${bytes}${data.labels[i] === undefined && text ? `: ${hexadecimal(text)}` : ""}`;
+  }
+
+  // The number of characters: JavaScript counts those beyond U+FFFF twice.
+  function lengthOf(text) {
+    let count = 0;
+    for (const _ of text) count++;
+    return count;
+  }
+
+  // A line about one token: its number, id, text, offsets and bytes.
   function describe(data, i) {
     const text = data.text.slice(data.starts[i], data.ends[i]);
     const shown = window.polytok.visible(data.labels[i] !== undefined ? data.labels[i] : text).replace("\n", "");
-    const place = data.starts[i] === data.ends[i] ? `at ${number(data.starts[i])}` : `${number(data.starts[i])}–${number(data.ends[i])}`;
-    let line = `token ${number(i + 1)} of ${number(data.ids.length)}: id ${data.ids[i]}, “${shown}”, place ${place}`;
-    if (data.labels[i] === undefined && text) line += bytesOf(text);
+    let line = `token ${number(i + 1)} of ${number(data.ids.length)}: id ${data.ids[i]}, “${shown}”, ${places(data, i)}`;
     if (data.special.includes(i)) line += ", special";
     if (data.origins) line += `, ${originName(data, data.origins[i])}`;
     return line;

@@ -45,7 +45,13 @@
   // ---- Tokens
 
   function options() {
-    return { special: get("special").checked, template: get("template").checked };
+    return { special: get("special").checked, template: get("template").checked, prompt: get("prompt").checked };
+  }
+
+  // What is traced: the tokens of a column. The template of a conversation writes special tokens.
+  function traced(data, place) {
+    if (mode === "ids") return { ids: [...data.ids] };
+    return { text: data.text, place, ...options(), ...(mode === "chat" ? { special: true, template: false } : {}) };
   }
 
   function request() {
@@ -87,7 +93,7 @@
     const words = text.split(/[\s,;[\]]+/).filter(Boolean);
     const ids = words.map(Number);
     const wrong = words.find((word, i) => !Number.isSafeInteger(ids[i]) || ids[i] < 0);
-    if (wrong !== undefined) throw new Error(`“${wrong}” is no id: ids are whole numbers`);
+    if (wrong !== undefined) throw new Error(`“${wrong}” is not an id: ids are whole numbers`);
     return (await post("decode", { models: chosen, ids })).results;
   }
 
@@ -107,8 +113,9 @@
       column.legend.replaceChildren(...legend(column.data));
     }
     place = -1;
-    const parted = [...columns.values()].reduce((sum, column) => sum + (column.parts ? column.parts.size : 0), 0);
-    get("parted").textContent = shown.length < 2 ? "" : `${number(parted)} ${parted === 1 ? "token differs" : "tokens differ"} from the first tokenizer’s, marked with a wavy line`;
+    const parted = [...columns.values()].reduce((sum, column) => sum + column.parts.size, 0);
+    const isCompared = shown.some((result) => first && result !== first && !result.error && result.text === first.text);
+    get("parted").textContent = !isCompared ? "" : parted ? `${number(parted)} ${parted === 1 ? "token differs" : "tokens differ"} from the first tokenizer’s, marked with a wavy line` : "All tokens are as the first tokenizer’s";
     get("next").disabled = parted === 0;
   }
 
@@ -227,9 +234,12 @@
     get("trace-title").focus({ preventScroll: true });
     get("trace-title").scrollIntoView();
     try {
-      const body = mode === "ids" ? { ids: [...data.ids] } : { text: data.text, ...options(), place: data.starts[index] };
-      const trace = await post("trace", { model: column.model.key, token: index, ...body });
-      if (turn === shownTrace) drawTraces(get("trace"), [trace], { token: index });
+      const isConversation = mode === "chat";
+      const trace = await post("trace", { model: column.model.key, ...traced(data, data.starts[index]) });
+      if (turn !== shownTrace) return;
+      drawTraces(get("trace"), [trace], { token: index });
+      const isSame = trace.tokens.length === data.ids.length && trace.tokens.every((token, i) => token.id === data.ids[i]);
+      if (isConversation && !isSame) get("trace").prepend(make("p", {}, "A message contains special tokens. In the conversation they are text; this trace takes them as tokens."));
     } catch (error) {
       if (turn === shownTrace) get("trace").replaceChildren(make("p", { class: "error" }, error.message));
     }
@@ -256,7 +266,7 @@
     }
     if (state.mode in EXAMPLES) mode = state.mode;
     if (typeof state.text === "string" && state.text) texts[mode] = state.text;
-    for (const name of ["special", "template", "spaces", "numbers"]) if (typeof state[name] === "boolean") get(name).checked = state[name];
+    for (const name of ["special", "template", "prompt", "spaces", "numbers"]) if (typeof state[name] === "boolean") get(name).checked = state[name];
     const names = Array.isArray(state.models) ? state.models : [];
     chosen = models.filter((model) => names.includes(model.name)).map((model) => model.key);
     if (!chosen.length) chosen = models.slice(0, 4).map((model) => model.key);
@@ -265,6 +275,7 @@
   function setMode(next) {
     texts[mode] = get("input").value;
     mode = next;
+    get("trace-section").hidden = true;
     showMode();
     update();
   }
@@ -274,6 +285,7 @@
     get("input-label").textContent = LABELS[mode];
     get("input").value = texts[mode];
     get("special").disabled = get("template").disabled = mode !== "text";
+    get("prompt").disabled = mode !== "chat";
     get("save").disabled = mode === "ids";
   }
 
@@ -317,7 +329,7 @@
 
   function listen() {
     get("input").addEventListener("input", update);
-    for (const name of ["special", "template"]) get(name).addEventListener("change", update);
+    for (const name of ["special", "template", "prompt"]) get(name).addEventListener("change", update);
     for (const name of ["spaces", "numbers"]) get(name).addEventListener("change", redraw);
     for (const box of document.querySelectorAll('input[name="mode"]')) box.addEventListener("change", () => setMode(box.value));
     get("file").addEventListener("change", async () => { await addFiles([...get("file").files]); get("file").value = ""; });

@@ -8,6 +8,8 @@ window.polytok = window.polytok || {};
   const LINE_HEIGHT = 29;
   const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zs}\p{Zl}\p{Zp}]/gu;
   const SHORT = { " ": "␣", "\n": "↵\n", "\r": "\\r", "\t": "⇥" };
+  const ESCAPE = /\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|<0x[0-9A-F]{2}>/;
+  const LONG_TOKEN = 24;
   let views = 0;
 
   // A text in which white space and other invisible characters can be seen. A mark that would join the character of the
@@ -18,6 +20,18 @@ window.polytok = window.polytok || {};
       return SHORT[character] || "\\u" + character.codePointAt(0).toString(16).padStart(4, "0");
     });
     return /^\p{M}/u.test(shown) ? "◌" + shown : shown;
+  }
+
+  // Writes a token into its element. Escapes are read from left to right, also in text that is not. Only a long token is
+  // divided at the end of a line.
+  function write(element, shown, id) {
+    element.textContent = shown || "∅";
+    if (ESCAPE.test(shown)) element.dir = "ltr";
+    if (shown.length <= LONG_TOKEN) element.classList.add("short");
+    if (id === null) return;
+    const small = document.createElement("small");
+    small.textContent = id;
+    element.append(small);
   }
 
   class TokenView {
@@ -129,7 +143,7 @@ window.polytok = window.polytok || {};
       let before = block.first ? ends[block.first - 1] : 0;
       for (let i = block.first; i < block.end; i++) {
         if (starts[i] > before) parts.push(this.gap(text.slice(before, starts[i])));
-        parts.push(this.chip(i));
+        parts.push(this.chip(i), document.createElement("wbr"));
         before = Math.max(before, ends[i]);
       }
       if (block.end === this.data.ids.length && before < text.length) parts.push(this.gap(text.slice(before)));
@@ -157,12 +171,8 @@ window.polytok = window.polytok || {};
       if (this.parts.has(i)) element.classList.add("parts");
       if (this.near && starts[i] < this.near[1] && this.near[0] < ends[i]) element.classList.add("near");
       if (i === this.active) element.classList.add("active");
-      element.textContent = label !== undefined ? label : visible(text.slice(starts[i], ends[i]), this.showsSpaces) || "∅";
-      if (this.showsIds) {
-        const small = document.createElement("small");
-        small.textContent = ids[i];
-        element.append(small);
-      }
+      const shown = label !== undefined ? label : visible(text.slice(starts[i], ends[i]), this.showsSpaces);
+      write(element, shown, this.showsIds ? ids[i] : null);
       element.id = this.prefix + i;
       element.dataset.i = i;
       element.setAttribute("role", "option");
@@ -268,5 +278,5 @@ window.polytok = window.polytok || {};
     return parted;
   }
 
-  Object.assign(window.polytok, { TokenView, partedFrom, visible });
+  Object.assign(window.polytok, { TokenView, partedFrom, visible, write });
 })();

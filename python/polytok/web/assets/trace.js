@@ -2,8 +2,11 @@
 "use strict";
 window.polytok = window.polytok || {};
 (() => {
-  const { make, number, visible } = window.polytok;
+  const { make, number, visible, write } = window.polytok;
   const MANY = 300;
+  const MANY_TOKENS = 1000;
+  const LONG_TEXT = 200;
+  const NEAR = 40;
 
   // A byte string of the JSON, with offsets in bytes.
   class Bytes {
@@ -11,30 +14,64 @@ window.polytok = window.polytok || {};
       this.data = value.text !== undefined ? new TextEncoder().encode(value.text) : Uint8Array.from((value.hex.match(/../g) || []).map((pair) => parseInt(pair, 16)));
     }
     get length() { return this.data.length; }
-    // The bytes of a range as readable text; bytes that are no UTF-8 as escapes.
+    // The bytes of a range as readable text; bytes that are not UTF-8 as escapes.
     show(start = 0, end = this.data.length) {
       const part = this.data.subarray(start, end);
-      try {
-        return visible(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(part)).replaceAll("↵\n", "↵");
-      } catch {
-        return [...part].map((byte) => (byte > 32 && byte < 127 ? String.fromCharCode(byte) : "\\x" + byte.toString(16).padStart(2, "0"))).join("");
-      }
+      return visible(decode(part) ?? withEscapes(part)).replaceAll("↵\n", "↵");
     }
+  }
+
+  function decode(bytes) {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch {
+      return null;
+    }
+  }
+
+  function withEscapes(bytes) {
+    let text = "";
+    for (let at = 0; at < bytes.length; ) {
+      const length = bytes[at] < 0x80 ? 1 : bytes[at] < 0xe0 ? 2 : bytes[at] < 0xf0 ? 3 : 4;
+      const character = decode(bytes.subarray(at, at + length));
+      text += character ?? "\\x" + bytes[at].toString(16).padStart(2, "0");
+      at += character === null ? 1 : length;
+    }
+    return text;
   }
 
   const shown = (value) => new Bytes(value).show();
 
   function chip(text, isOdd, id, special = false) {
-    const element = make("span", { class: `t${isOdd ? " b" : ""}${special ? " special" : ""}` }, text || "∅");
-    if (id !== undefined && id !== null) element.append(make("small", {}, String(id)));
+    const element = make("span", { class: `t${isOdd ? " b" : ""}${special ? " special" : ""}` });
+    write(element, text, id ?? null);
     return element;
   }
 
+  // Chips in a line, which breaks between them, and not inside of a token. Of many rows only those near some places
+  // become chips.
+  function chipLine(rows, draw, places = null) {
+    const line = make("p", { class: "symbols", dir: "auto" });
+    let isGap = false;
+    rows.forEach((row, i) => {
+      const isShown = places === null || places.some((place) => Math.abs(i - place) <= NEAR);
+      if (isShown) line.append(draw(row, i), make("wbr"));
+      else if (!isGap) line.append("… ");
+      isGap = !isShown;
+    });
+    return line;
+  }
+
+  function more(count, noun) {
+    return count > 0 ? make("p", { class: "soft" }, `and ${number(count)} more ${noun}`) : "";
+  }
+
+  const shorter = (text) => (text.length > LONG_TEXT ? text.slice(0, LONG_TEXT) + "…" : text);
+
   function table(caption, head, rows) {
     const body = rows.slice(0, MANY).map((row) => make("tr", {}, row.map((cell) => make("td", {}, cell instanceof Node ? cell : String(cell)))));
-    const more = rows.length > MANY ? make("p", { class: "soft" }, `and ${number(rows.length - MANY)} more`) : "";
     const header = make("tr", {}, head.map((name) => make("th", { scope: "col" }, name)));
-    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, make("table", {}, make("caption", { class: "hidden" }, caption), make("thead", {}, header), make("tbody", {}, body)), more);
+    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, make("table", {}, make("caption", { class: "hidden" }, caption), make("thead", {}, header), make("tbody", {}, body)), more(rows.length - MANY, "rows"));
   }
 
   function section(title, ...children) {
@@ -62,7 +99,7 @@ window.polytok = window.polytok || {};
     return section("Normalize", part.normalize.map((step) => {
       const isSame = JSON.stringify(step.before) === JSON.stringify(step.after);
       const line = make("p", {}, make("strong", {}, step.name), ` ${step.description}`, isSame ? ": changes nothing" : ":");
-      return isSame ? line : make("div", {}, line, drawChanges(step));
+      return isSame ? line : make("div", {}, line, drawChanges(step), more(step.changes.length - MANY, "changes, which are not marked"));
     }));
   }
 
@@ -84,12 +121,13 @@ window.polytok = window.polytok || {};
   function drawSplit(part) {
     if (!part.split.length) return section("Split", make("p", { class: "soft" }, "This tokenizer does not split the text."));
     return section("Split", part.split.map((step) => make("div", {},
-      make("p", {}, make("strong", {}, step.name), ` ${step.description}`),
-      make("p", { class: "symbols", dir: "auto" }, step.pieces.slice(0, MANY).map((piece, i) => {
+      make("p", {}, make("strong", {}, step.name), ` ${shorter(step.description)}`),
+      chipLine(step.pieces.slice(0, MANY), (piece, i) => {
         const element = chip(shown(piece.text), i % 2, piece.alternative);
         if (piece.alternative_text) element.title = `alternative ${piece.alternative}: ${piece.alternative_text}`;
         return element;
-      })),
+      }),
+      more(step.pieces.length - MANY, "pieces"),
       step.alternatives.length ? folded("The alternatives of the pattern; a number beside a piece names the one that matched", () => make("ol", { start: 0 }, step.alternatives.map((text) => make("li", {}, make("code", {}, text))))) : "",
     )));
   }
@@ -97,13 +135,12 @@ window.polytok = window.polytok || {};
   function drawPieces(part, trace, chosen) {
     const isOpen = (piece) => piece.tokens.includes(chosen) || part.pieces.length === 1;
     const lines = part.pieces.slice(0, MANY).map((piece) => folded(
-      make("span", {}, `piece ${piece.index}: `, chip(shown(piece.text), piece.index % 2), ` → ${piece.ids.join(" ") || "no ids"}`),
+      make("span", {}, `piece ${piece.index}: `, chip(shorter(shown(piece.text)), piece.index % 2), ` → ${shorter(piece.ids.join(" ")) || "no ids"}`),
       () => window.polytok.drawWalk(piece, trace),
       isOpen(piece),
     ));
     const chosenLater = part.pieces.slice(MANY).filter(isOpen).map((piece) => folded(`piece ${piece.index}`, () => window.polytok.drawWalk(piece, trace), true));
-    const more = part.pieces.length > MANY ? [make("p", { class: "soft" }, `and ${number(part.pieces.length - MANY)} more pieces`)] : [];
-    return section("Model", ...lines, ...more, ...chosenLater);
+    return section("Model", ...lines, more(part.pieces.length - MANY, "pieces"), ...chosenLater);
   }
 
   function drawPost(trace) {
@@ -112,13 +149,18 @@ window.polytok = window.polytok || {};
   }
 
   function drawTokens(trace) {
-    const chips = trace.tokens.slice(0, 1000).map((token, i) => chip(shown(token.piece), i % 2, token.id, token.is_special));
-    return section("Tokens", make("p", { class: "symbols", dir: "auto" }, chips), make("p", {}, `${number(trace.tokens.length)} tokens`));
+    const count = trace.tokens.length;
+    return section("Tokens", tokenLine(trace.tokens), make("p", {}, `${number(count)} ${count === 1 ? "token" : "tokens"}`));
+  }
+
+  function tokenLine(tokens) {
+    const draw = (token, i) => chip(shown(token.piece), i % 2, token.id, token.is_special);
+    return make("div", {}, chipLine(tokens.slice(0, MANY_TOKENS), draw), more(tokens.length - MANY_TOKENS, "tokens"));
   }
 
   function drawGiven(given) {
     if (!given) return "";
-    const row = (name, tokens) => make("p", { class: "symbols" }, `${name}: `, tokens.slice(0, 100).map((token, i) => chip(shown(token.piece), i % 2, token.id, token.is_special)));
+    const row = (name, tokens) => make("div", {}, make("p", {}, `${name}:`), tokenLine(tokens));
     const rows = given.canonical ? [] : [row("given", given.given), row("this encoder", given.canonical_rows)];
     return section("These ids", make("p", {}, given.why), ...rows);
   }
@@ -140,5 +182,5 @@ window.polytok = window.polytok || {};
     container.replaceChildren(grid);
   }
 
-  Object.assign(window.polytok, { Bytes, chip, drawTraces, folded, shown, table });
+  Object.assign(window.polytok, { Bytes, chip, drawTraces, chipLine, folded, shown, table });
 })();

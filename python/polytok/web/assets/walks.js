@@ -3,7 +3,7 @@
 "use strict";
 window.polytok = window.polytok || {};
 (() => {
-  const { Bytes, chip, folded, make, number, table } = window.polytok;
+  const { Bytes, chip, chipLine, folded, make, number, table } = window.polytok;
   const SVG = "http://www.w3.org/2000/svg";
   const MOST_SYMBOLS = 160;
   const MOST_EDGES = 1500;
@@ -20,6 +20,20 @@ window.polytok = window.polytok || {};
     return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, svg);
   }
 
+  // The width of a text in a picture, in pixels: the font has one width, which is doubled for wide characters.
+  const CHARACTER_WIDTH = 8;
+  const WIDEST_LABEL = 14 * CHARACTER_WIDTH;
+  const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f000}-\u{3fffd}]/u;
+  const widthOf = (text) => [...text].reduce((sum, character) => sum + CHARACTER_WIDTH * (/\p{Mn}/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1), 0);
+
+  // A text that is cut, with an ellipsis, if it is wider than this.
+  function fitted(text, width) {
+    if (widthOf(text) <= width) return text;
+    const characters = [...text].slice(0, Math.ceil(width / CHARACTER_WIDTH));
+    while (characters.length > 1 && widthOf(characters.join("")) > width - CHARACTER_WIDTH) characters.pop();
+    return characters.join("") + "…";
+  }
+
   const idOf = (id) => (id === null ? "no entry" : String(id));
   const score = (value) => (typeof value === "number" ? (Number.isInteger(value) ? String(value) : value.toFixed(4)) : String(value));
 
@@ -31,14 +45,16 @@ window.polytok = window.polytok || {};
     const bytes = new Bytes(piece.text);
     if (walk.whole_piece !== null) return [make("p", {}, `The whole piece is an entry, so nothing is merged: id ${walk.whole_piece}.`)];
     const merges = walk.events.filter((event) => event.kind === "merge");
-    const line = make("p", { class: "symbols" });
+    const line = make("div");
     const said = make("p", { role: "status" });
     const queue = make("div");
     const tree = walk.symbols.length <= MOST_SYMBOLS ? drawTree(walk, bytes) : null;
     const slider = make("input", { type: "range", min: 0, max: merges.length, value: merges.length, "aria-label": "Merges" });
     const show = () => {
       const step = Number(slider.value);
-      line.replaceChildren(...symbolsAfter(walk, merges, step).map((at, i) => chip(bytes.show(walk.symbols[at].start, walk.symbols[at].end), i % 2, walk.symbols[at].id)));
+      const symbols = symbolsAfter(walk, merges, step).map((at) => walk.symbols[at]);
+      const newest = symbols.findIndex((symbol) => symbol.number === (step ? merges[step - 1].result : 0));
+      line.replaceChildren(chipLine(symbols, (symbol, i) => chip(bytes.show(symbol.start, symbol.end), i % 2, symbol.id), [newest]));
       said.textContent = sentence(walk, merges, step, bytes);
       queue.replaceChildren(queueAfter(walk, step, bytes));
       if (tree) tree.show(merges.slice(0, step).map((event) => event.result), step ? merges[step - 1].result : null);
@@ -134,11 +150,11 @@ window.polytok = window.polytok || {};
     const LEVEL = 44;
     const leaves = walk.symbols.slice(0, walk.initial_count);
     const places = new Map();
-    leaves.forEach((symbol, i) => places.set(symbol.number, { x: i * WIDTH + WIDTH / 2 + 5, level: 0 }));
+    leaves.forEach((symbol, i) => places.set(symbol.number, { x: i * WIDTH + WIDTH / 2 + 5, level: 0, leaves: 1 }));
     for (const symbol of walk.symbols) {
       if (!symbol.children) continue;
       const [a, b] = symbol.children.map((child) => places.get(child));
-      places.set(symbol.number, { x: (a.x + b.x) / 2, level: Math.max(a.level, b.level) + 1 });
+      places.set(symbol.number, { x: (a.x + b.x) / 2, level: Math.max(a.level, b.level) + 1, leaves: a.leaves + b.leaves });
     }
     const levels = Math.max(...[...places.values()].map((place) => place.level));
     const y = (level) => (levels - level) * LEVEL + 22;
@@ -146,9 +162,10 @@ window.polytok = window.polytok || {};
     const svg = picture(leaves.length * WIDTH + 10, (levels + 1) * LEVEL, "The merges, as a tree over the first symbols", ...walk.symbols.map((symbol) => {
       const place = places.get(symbol.number);
       const text = bytes.show(symbol.start, symbol.end);
-      const half = Math.max(14, Math.min(text.length, 14) * 4.2 + 5);
+      const shown = fitted(text, Math.min(place.leaves * WIDTH - 8, WIDEST_LABEL));
+      const half = Math.max(14, widthOf(shown) / 2 + 5);
       const lines = (symbol.children || []).map((child) => draw("line", { class: "edge", x1: place.x, y1: y(place.level) + 12, x2: places.get(child).x, y2: y(places.get(child).level) - 12 }));
-      const label = draw("text", { x: place.x, y: y(place.level) + 5, "text-anchor": "middle" }, text.length > 14 ? text.slice(0, 13) + "…" : text);
+      const label = draw("text", { x: place.x, y: y(place.level) + 5, "text-anchor": "middle" }, shown);
       const title = draw("title", {}, `${text}: ${symbol.id === null ? "no entry" : "id " + symbol.id}`);
       const group = draw("g", {}, title, ...lines, draw("rect", { class: "node", x: place.x - half, y: y(place.level) - 12, width: 2 * half, height: 24, rx: 5 }), label);
       groups.set(symbol.number, group);
@@ -161,8 +178,15 @@ window.polytok = window.polytok || {};
         groups.get(symbol.number).setAttribute("class", made.has(symbol.number) ? "" : "later");
         groups.get(symbol.number).querySelector("rect").setAttribute("class", symbol.number === newest ? "node new" : "node");
       }
+      if (newest !== null) scrollInto(svg, places.get(newest).x);
     };
     return { element: svg, show };
+  }
+
+  // Scrolls a picture that is wider than its place so that a part of it can be seen.
+  function scrollInto(element, x) {
+    const { scrollLeft, clientWidth } = element;
+    if (x < scrollLeft + 40 || x > scrollLeft + clientWidth - 40) element.scrollLeft = x - clientWidth / 2;
   }
 
   function afterMerging(walk, bytes) {
@@ -187,8 +211,9 @@ window.polytok = window.polytok || {};
     const bytes = new Bytes(piece.text);
     const path = walk.best.map((at) => walk.edges[at]);
     const sentence = make("p", {}, `Of all ways through the lattice, this one has the best sum of scores, ${score(walk.score)}; ${walk.rounding}.`);
-    const line = make("p", { class: "symbols" }, path.map((edge, i) => chip(bytes.show(edge.start, edge.end), i % 2, edge.id)));
-    const runners = walk.runners_up.map((runner) => [drawParts(bytes, runner), score(runner.score)]);
+    const line = chipLine(path.slice(0, MOST_EDGES), (edge, i) => chip(bytes.show(edge.start, edge.end), i % 2, edge.id));
+    const tokens = new Set(path.map((edge) => `${edge.start} ${edge.end}`));
+    const runners = walk.runners_up.map((runner) => [drawRunner(bytes, runner, tokens), score(runner.score)]);
     const edges = walk.edges.map((edge) => [bytes.show(edge.start, edge.end), `${edge.start}–${edge.end}`, idOf(edge.id), score(edge.score), score(edge.sum), edge.on_path ? "on the best path" : edge.is_best ? "best into its end" : ""]);
     return [
       sentence, line, walk.edges.length <= MOST_EDGES ? drawLattice(walk, bytes) : "",
@@ -197,13 +222,12 @@ window.polytok = window.polytok || {};
     ];
   }
 
-  function drawParts(bytes, runner) {
-    let start = 0;
-    return make("span", {}, runner.ends.map((end, i) => {
-      const element = chip(bytes.show(start, end), i % 2, runner.ids[i]);
-      start = end;
-      return element;
-    }));
+  // A runner-up, near the tokens that the best path does not have.
+  function drawRunner(bytes, runner, bestTokens) {
+    const starts = [0, ...runner.ends];
+    const places = runner.ends.flatMap((end, i) => (bestTokens.has(`${starts[i]} ${end}`) ? [] : [i]));
+    const draw = (end, i) => chip(bytes.show(starts[i], end), i % 2, runner.ids[i]);
+    return chipLine(runner.ends, draw, places);
   }
 
   // The lattice: each candidate is a bar over the characters that it covers; the best path is the row at the top.
@@ -226,8 +250,7 @@ window.polytok = window.polytok || {};
       const width = (places.get(edge.end) ?? x) - x - 4;
       const top = row * ROW + 26;
       const text = bytes.show(edge.start, edge.end);
-      const fits = Math.max(3, Math.floor(width / 8));
-      const label = text.length > fits ? text.slice(0, fits - 1) + "…" : text;
+      const label = fitted(text, width);
       return draw("g", {},
         draw("title", {}, `${text}: ${edge.id === null ? "unknown" : "id " + edge.id}, score ${score(edge.score)}, sum ${score(edge.sum)}${edge.on_path ? ", on the best path" : edge.is_best ? ", best into its end" : ""}`),
         draw("rect", { class: edge.on_path ? "node taken" : "node", x, y: top, width: Math.max(width, 10), height: ROW - 6, rx: 5 }),
@@ -247,10 +270,10 @@ window.polytok = window.polytok || {};
 
   function drawLongest(piece, walk) {
     const bytes = new Bytes(piece.text);
-    const rows = walk.positions.map((position) => [position.start, make("span", {}, position.candidates.map((candidate, i) => {
+    const rows = walk.positions.map((position) => [position.start, chipLine(position.candidates, (candidate, i) => {
       const element = chip(bytes.show(position.start, candidate.end), i % 2, candidate.id);
       return i === position.candidates.length - 1 ? make("strong", {}, element) : element;
-    }))]);
+    })]);
     return [table("The entries that begin at each place; the longest, which is the last, is taken", ["place", "entries"], rows)];
   }
 
