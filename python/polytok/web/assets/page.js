@@ -4,7 +4,6 @@
   const { TokenView, partedFrom, make, number, counts, describe, originName, unpack, neededPart, drawTraces } = window.polytok;
   const get = (id) => document.getElementById(id);
   const MAX_LINK = 4096;
-  const LONG = 20000;
   const EXAMPLES = {
     text: "Hello, world! 123 + 456 = 579\nnaïve café, 안녕하세요, こんにちは世界, שלום 👩‍🚀",
     ids: "",
@@ -60,18 +59,9 @@
     return { ...body, text: get("input").value };
   }
 
-  // A browser takes seconds to find the directions of all lines of a megabyte; then the first letter counts.
-  function setDirection() {
-    const text = get("input").value;
-    const letter = text.length < LONG ? null : text.slice(0, 1000).match(/\p{L}/u);
-    const isRightToLeft = letter && /[\u0590-\u08ff\ufb1d-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(letter[0]);
-    get("input").dir = text.length < LONG ? "auto" : isRightToLeft ? "rtl" : "ltr";
-  }
-
   // Sends the newest text. While an answer is awaited, later changes wait, and only the last of them is sent.
   async function update() {
     isChanged = true;
-    setDirection();
     if (isSending) return;
     isSending = true;
     while (isChanged) {

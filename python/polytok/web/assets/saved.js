@@ -31,4 +31,5 @@
 
   if (content.results) showTokens(content.results);
   if (content.traces) drawTraces(main, content.traces, {});
+  main.prepend(make("h2", { class: "hidden" }, content.traces ? "Traces" : "Tokens"));
 })();
