@@ -445,6 +445,14 @@ def test_a_template_can_repeat_a_text_only_a_few_times() -> None:
         formats.read(huggingface_file(BPE_MODEL, post_processor=many_ids(1_000)))
 
 
+def test_a_file_can_list_only_256_steps() -> None:
+    # Reading adds a step: bytes that are not UTF-8 are replaced.
+    steps = formats.read(huggingface_file(BPE_MODEL, normalizer=sequence({"type": "Lowercase"}, 255)))
+    assert Tokenizer(steps).encode("A") == Tokenizer(steps).encode("a")
+    with pytest.raises(SpecError, match="normalize: 257 steps; at most 256 are allowed"):
+        Tokenizer(formats.read(huggingface_file(BPE_MODEL, normalizer=sequence({"type": "Lowercase"}, 256))))
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_loading_hostile_files_ends(name: str) -> None:
     format_name, make = HOSTILE[name]

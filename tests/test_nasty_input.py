@@ -206,6 +206,14 @@ def load_or_error(load: Callable[[], polytok.Tokenizer]) -> polytok.Tokenizer | 
         return str(error)
 
 
+def test_a_text_of_4_gib_is_an_error_before_any_work() -> None:
+    text = bytes(2**32 - 1)  # the system gives its pages when they are first read
+    tokenizer = polytok.load("default")
+    for encode in (tokenizer.encode, tokenizer.count, tokenizer.encode_array, tokenizer.spans, tokenizer.tokens):
+        with pytest.raises(polytok.EncodeError, match="4 GiB or more"):
+            encode(text)
+
+
 def test_a_piece_of_more_than_100_kilobytes() -> None:
     long_piece = b"ab" * 60_000
     data = pieces_file(UNK, A, (b"b", -2.0, Kind.NORMAL), (long_piece, -3.0, Kind.NORMAL))
