@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import platform
 import signal
 import subprocess
 import time
@@ -135,6 +137,13 @@ def test_completion() -> None:
 
 def test_version_and_help() -> None:
     assert run("--version").decode() == f"polytok {polytok.__version__}\n"
+    for arguments in (("--version", "--json"), ("--json", "--version")):
+        environment = json.loads(run(*arguments))
+        assert environment["version"] == polytok.__version__
+        assert environment["simd_level"] in environment["simd_levels"] == list(polytok.simd_levels())
+        assert environment["build"]["extension"].startswith("_core.")
+        assert environment["python"].split()[1] == platform.python_version()
+        assert str(Path.home()) not in json.dumps(environment)
     assert b"examples:" in run("--help")
     for verb in ("encode", "decode", "count", "info", "vocab"):
         assert b"examples:" in run(verb, "--help")

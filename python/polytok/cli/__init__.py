@@ -20,7 +20,6 @@ import os
 import sys
 from collections.abc import Sequence
 
-from .. import __version__
 from ..errors import FileError, LossError, PolytokError, SpecialTokenError
 from ..keywords import mark_engine_keywords, marked_message, marked_reason
 from . import (
@@ -48,6 +47,7 @@ from . import (
 from .completion import add_completion_option
 from .option_values import missing_input_hint
 from .parsers import HelpfulParser
+from .version import add_version_option
 from .wording import flags_of, with_flags
 
 _INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
@@ -116,7 +116,7 @@ def create_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"polytok {__version__}")
+    add_version_option(parser)
     add_completion_option(parser)
     subparsers = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=HelpfulParser)
     for verb_module in _VERB_MODULES:

@@ -35,13 +35,15 @@ class HelpfulParser(argparse.ArgumentParser):
 
         Exits with an error for an unknown option.
         """
+        if self._is_parsing_intermixed:
+            return super().parse_known_args(args, namespace)
+        self.all_arguments = list(sys.argv[1:] if args is None else args)
         # argparse cannot mix options and positional arguments in a parser that has subparsers. The parser of each
         # subverb mixes them.
-        if self._is_parsing_intermixed or self._subparsers is not None:
-            return super().parse_known_args(args, namespace)
+        if self._subparsers is not None:
+            return super().parse_known_args(self.all_arguments, namespace)
         self._is_parsing_intermixed = True
-        args = _mark_positionals(list(sys.argv[1:] if args is None else args))
-        self.all_arguments = args
+        args = self.all_arguments = _mark_positionals(self.all_arguments)
         # Some verbs have options that depend on other arguments, such as --kind. These options are added here.
         if add_dependent_options := self.get_default("add_dependent_options"):
             add_dependent_options(self, args)
