@@ -105,6 +105,15 @@ def test_totals_are_sums_of_groups() -> None:
     assert model.never_used == model.entries - model.special - model.total.used_entries
 
 
+def test_the_total_of_tokens_per_word_is_that_of_texts_with_spaces_between_words() -> None:
+    (model,) = polytok.stats("default", {**LANGUAGES, "fi": ["kissa ja koira"]}).models
+    english, japanese, finnish = model.groups
+    assert japanese.tokens_per_word is None
+    assert model.total.tokens_per_word == (english.tokens + finnish.tokens) / (4 + 3)
+    (model,) = polytok.stats("default", {"ja": LANGUAGES["ja"], "th": ["แมว"]}).models
+    assert model.total.tokens_per_word is None
+
+
 def test_counts_are_those_of_count_ids() -> None:
     texts = ["the cat", "猫 the", "x" * 50]
     counts = polytok.count_ids("default", texts)

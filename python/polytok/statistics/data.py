@@ -74,7 +74,8 @@ class ModelStats:
       Special and unknown tokens stand for no bytes.
     * ``zipf``: pairs of a rank and the number of tokens of the entry with this rank: 1, 2, 3, ..., then fewer and fewer
       ranks, and the last one.
-    * ``groups``: the tokens of each group; ``total``: those of all groups together, without parity.
+    * ``groups``: the tokens of each group; ``total``: those of all groups together, without parity; its
+      ``tokens_per_word`` is that of the groups that have one.
     """
 
     name: str

@@ -96,11 +96,13 @@ class ModelCounter:
             lengths=self._by_length(np.bincount(table.ids, minlength=len(counts))),
             token_lengths=self._by_length(counts),
             zipf=ranked(counts),
-            groups=tuple(self._token_stats(group, self._counters[group.name], unit) for group in group_list),
-            total=self._token_stats(_total_of(group_list), total_counter, None),
+            groups=tuple(self._token_stats(group, self._counters[group.name], [group], unit) for group in group_list),
+            total=self._token_stats(_total_of(group_list), total_counter, group_list, None),
         )
 
-    def _token_stats(self, group: TextGroup, counter: TokenCounter, unit: int | None) -> TokenStats:
+    def _token_stats(
+        self, group: TextGroup, counter: TokenCounter, parts: list[TextGroup], unit: int | None
+    ) -> TokenStats:
         counts = counter.counts
         tokens = int(counts.sum())
         return TokenStats(
@@ -108,7 +110,7 @@ class ModelCounter:
             tokens,
             bytes_per_token=_ratio(group.bytes, tokens),
             characters_per_token=_ratio(group.characters, tokens),
-            tokens_per_word=_ratio(tokens, group.words) if group.has_spaced_words else None,
+            tokens_per_word=self._tokens_per_word(parts),
             parity=None if unit is None else _ratio(tokens, unit),
             unknown_tokens=int(counts[self.unknown_ids].sum()),
             unknown_bytes=counter.unknown_bytes,
@@ -117,6 +119,11 @@ class ModelCounter:
             used_entries=int(np.count_nonzero(counts)),
             scripts=self._by_script(counts),
         )
+
+    def _tokens_per_word(self, groups: list[TextGroup]) -> float | None:
+        spaced = [group for group in groups if group.has_spaced_words]
+        tokens = sum(int(self._counters[group.name].counts.sum()) for group in spaced)
+        return _ratio(tokens, sum(group.words for group in spaced))
 
     def _scripts(self, texts: list[bytes], scripts: Scripts) -> tuple[list[str], npt.NDArray[np.int64]]:
         """Returns the names of scripts, and for each id an index into them."""
