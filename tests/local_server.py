@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -98,5 +98,18 @@ def slow_answer(body: bytes) -> Answer:
                 time.sleep(0.05)
         except OSError:
             pass
+
+    return answer
+
+
+def endless_answer(beginning: bytes, repeated: bytes) -> Answer:
+    """Returns an answer that sends some bytes, and then the same bytes again and again, a hundred times in a second."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        with suppress(OSError):
+            handler.wfile.write(beginning)
+            while True:
+                handler.wfile.write(repeated)
+                time.sleep(0.01)
 
     return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 from collections.abc import Iterator
@@ -107,6 +108,32 @@ def test_a_file_that_has_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
+def test_folders_that_are_nested_deeply(tmp_path: Path) -> None:
+    nested_folders = [f"{tmp_path}/a{'/b' * depth}" for depth in range(1200)]
+    for folder in nested_folders:
+        os.mkdir(folder)
+    path = Path(nested_folders[-1], "x.txt")
+    path.write_text("x")
+    try:
+        assert [source.name for source in sources(tmp_path / "a")] == [str(path)]
+        with pytest.raises(ArgumentError, match="nested too deeply: name the folder, without"):
+            sources(tmp_path / "a/**")
+    finally:  # pytest cannot remove such folders
+        path.unlink()
+        for folder in reversed(nested_folders):
+            os.rmdir(folder)
+
+
+def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: Path) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(FileError, match="cannot read: Permission denied") as error_info:
+        sources(tmp_path)
+    assert error_info.value.filename == str(tmp_path)
+
+
 def test_a_file_that_cannot_be_read() -> None:
     with pytest.raises(FileError, match="cannot read: .*/proc/self/mem"):
         read_plan(plan("/proc/self/mem", LINES))

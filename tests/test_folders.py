@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 import polytok
 from format_samples import real, small_file
 from polytok import conversion
-from polytok.errors import ArgumentError, FormatError
+from polytok.errors import ArgumentError, FileError, FormatError
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -114,6 +116,15 @@ def test_other_files_in_a_folder(tmp_path: Path) -> None:
     assert polytok.load(path).spec.origin.format == "sentencepiece"
     folder(tmp_path, tekken__json=small_file("tekken"))
     assert polytok.load(path).spec.origin.format == "tekken"
+
+
+def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: str) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(FileError, match="cannot read the folder: Permission denied"):
+        polytok.load(tmp_path)
 
 
 def test_refused_folders(tmp_path: Path) -> None:

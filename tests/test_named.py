@@ -21,7 +21,7 @@ import tiktoken.model
 
 import polytok
 from format_samples import real, small_file
-from local_server import Answer, Server, redirect, send, serving, slow_answer, truncated_answer
+from local_server import Answer, Server, endless_answer, redirect, send, serving, slow_answer, truncated_answer
 from polytok import ArgumentError, FetchError, fetch, model_names, named
 from polytok.cli import main
 from polytok.formats.tiktoken_known import KNOWN
@@ -90,6 +90,9 @@ WRONG: dict[str, tuple[bytes | Answer, str]] = {
     "no http": (lambda handler: handler.wfile.write(b"\0" * 100), "cannot be fetched"),
     "to a file": (redirect("file:///etc/passwd"), "cannot be fetched"),
     "in a circle": (redirect("/x.tiktoken"), "cannot be fetched"),
+    "to another protocol": (redirect("ftp://127.0.0.1/x"), "cannot be fetched: unknown url type: ftp"),
+    "to no address": (redirect("http://[::1/"), "cannot be fetched: ValueError: Invalid IPv6 URL"),
+    "to no name": (redirect("http://é.org/"), "cannot be fetched"),
 }
 
 
@@ -119,6 +122,34 @@ def test_files_that_are_too_long_or_too_slow(server: Server, tmp_path: Path, mon
         fetch_bytes(publish_file(server, slow_answer(BODY)), tmp_path)
     with pytest.raises(FetchError, match="timed out"):
         fetch_bytes(publish_file(server, lambda _handler: time.sleep(1)), tmp_path)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+CHUNKED_HEAD = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("beginning", "repeated"),
+    [
+        (HEAD + b"X: ", b"x"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (CHUNKED_HEAD + b"1;", b"x"),
+        (CHUNKED_HEAD + b"0\r\n", b"x: y\r\n"),
+    ],
+    ids=["header", "interim responses", "length of a chunk", "trailer"],
+)
+def test_an_endless_head_is_abandoned(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beginning: bytes, repeated: bytes
+) -> None:
+    monkeypatch.setattr(fetch, "TIMEOUT", 0.05)
+    with pytest.raises(FetchError, match="the download takes longer"):
+        fetch_bytes(publish_file(server, endless_answer(beginning, repeated)), tmp_path)
+
+
+def test_the_body_of_a_redirect_is_not_read(server: Server, tmp_path: Path) -> None:
+    server.answers["/y"] = BODY
+    head = b"HTTP/1.1 302 Found\r\nLocation: /y\r\nContent-Length: 1000000000000\r\n\r\n"
+    assert fetch_bytes(publish_file(server, endless_answer(head, b"x")), tmp_path) == BODY
 
 
 def test_many_downloads_of_one_file(server: Server, tmp_path: Path) -> None:

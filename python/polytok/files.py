@@ -49,7 +49,11 @@ class Siblings(Mapping[str, bytes]):
         return isinstance(name, str) and name not in self._hidden and os.path.isfile(os.path.join(self._folder, name))
 
     def __iter__(self) -> Iterator[str]:
-        names = (name for name in os.listdir(self._folder) if name not in self._contents and name in self)
+        try:
+            all_names = os.listdir(self._folder)
+        except OSError as error:
+            raise read_error(error, self._folder, "the folder") from error
+        names = (name for name in all_names if name not in self._contents and name in self)
         return chain(self._contents, names)
 
     def __len__(self) -> int:

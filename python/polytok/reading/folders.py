@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, FileError
 from .ignore_file import IgnoreFile
 
 _IGNORE_FILE = ".gitignore"
@@ -20,10 +20,14 @@ def files_in_folder(folder: str) -> list[str]:
 
     Files that a ``.gitignore`` excludes are omitted, as git does: one in the folder, in a subfolder, or in a folder
     above, up to the root of the repository. So are hidden files and folders, whose names begin with a dot. Links to
-    folders are not followed. Raises `ArgumentError` for a folder without files, and says which files are omitted.
+    folders are not followed. Raises `ArgumentError` for a folder without files, and says which files are omitted, and
+    `FileError` for a folder that cannot be read.
     """
     omitted: list[str] = []
-    paths = [str(path) for path in _walk(Path(folder), _specs_above(Path(folder)), omitted)]
+    try:
+        paths = [str(path) for path in _walk(Path(folder), _specs_above(Path(folder)), omitted)]
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read: {error.strerror}", str(error.filename)) from error
     if paths:
         return paths
     if not omitted:
@@ -64,8 +68,12 @@ def _walk(folder: Path, specs: tuple[tuple[Path, IgnoreFile], ...], omitted: lis
 
     ``specs`` has the patterns of each folder above with a ``.gitignore``.
     """
-    specs = _with_patterns(folder, specs)
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+    open_folders = [_entries(folder, specs)]  # a stack instead of recursion, because folders can be nested deeply
+    while open_folders:
+        entries, specs = open_folders[-1]
+        if (entry := next(entries, None)) is None:
+            open_folders.pop()
+            continue
         path = Path(entry.path)
         is_folder = entry.is_dir(follow_symlinks=False)
         if entry.name.startswith(_HIDDEN_PREFIX):
@@ -73,9 +81,17 @@ def _walk(folder: Path, specs: tuple[tuple[Path, IgnoreFile], ...], omitted: lis
         elif ignoring_folder := _ignoring_folder(path, is_folder, specs):
             omitted.append(f"{path} (in {ignoring_folder / _IGNORE_FILE})")
         elif is_folder:
-            yield from _walk(path, specs, omitted)
+            open_folders.append(_entries(path, specs))
         elif path.is_file():
             yield path
+
+
+def _entries(
+    folder: Path, specs: tuple[tuple[Path, IgnoreFile], ...]
+) -> tuple[Iterator[os.DirEntry[str]], tuple[tuple[Path, IgnoreFile], ...]]:
+    """Returns the entries of a folder, sorted, and ``specs`` with the patterns of the folder."""
+    specs = _with_patterns(folder, specs)
+    return iter(sorted(os.scandir(folder), key=lambda entry: entry.name)), specs
 
 
 def _ignoring_folder(path: Path, is_folder: bool, specs: tuple[tuple[Path, IgnoreFile], ...]) -> Path | None:

@@ -25,7 +25,8 @@ def is_url(name: str) -> bool:
 def files_named(name: str) -> list[str]:
     """Returns the files that match a pattern or are in a folder, sorted; or the name itself if it is neither.
 
-    Raises `ArgumentError` if no file matches a pattern, and for a folder without files.
+    Raises `ArgumentError` if no file matches a pattern, if ``**`` meets folders that are nested too deeply for the
+    package glob, and for a folder without files.
     """
     if is_url(name):
         matches = remote.matching_urls(name)
@@ -34,7 +35,16 @@ def files_named(name: str) -> list[str]:
     elif os.path.exists(name) or not glob.has_magic(name):
         matches = None
     else:
-        matches = sorted(path for path in glob.glob(name, recursive=True) if not os.path.isdir(path))
+        matches = _matching_files(name)
     if matches == []:
         raise ArgumentError(f"no file matches {name!r}")
     return [name] if matches is None else matches
+
+
+def _matching_files(pattern: str) -> list[str]:
+    try:
+        return sorted(path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path))
+    except RecursionError as error:
+        raise ArgumentError(
+            f"the folders that match {pattern!r} are nested too deeply: name the folder, without **"
+        ) from error
