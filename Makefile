@@ -11,12 +11,14 @@
 #   make docs    the documentation as a site, in the folder site/
 #   make vocabularies  the tables and plots of docs/vocabularies-compared.md (needs the data, as parity)
 #   make bench   five minutes of the benchmarks, written into docs/ and the README (needs the data, as parity)
+#   make licenses  THIRD-PARTY-LICENSES.txt, after a change of Cargo.lock
+#   make wheel   the wheel for this machine, and make sdist the source distribution, in the folder dist/
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-torch test-transformers test-xgrammar parity lint budget docs vocabularies bench clean check-tools
+.PHONY: demo test test-torch test-transformers test-xgrammar parity lint budget docs vocabularies bench licenses wheel sdist clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -73,6 +75,15 @@ vocabularies: $(VENV)/installed
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m bench.run --quick --write
+
+licenses:
+	$(PYTHON) scripts/third_party_licenses.py
+
+wheel: | check-tools
+	PYTHON=$(PYTHON) bash scripts/build_wheels.sh
+
+sdist: | check-tools
+	PYTHON=$(PYTHON) bash scripts/build_sdist.sh
 
 check-tools:
 	@command -v $(PYTHON) >/dev/null || { echo "polytok needs Python 3.10 or newer: install python3, or say where it is with PYTHON=..."; exit 1; }

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Builds the source distribution, in the folder dist/. It contains the sources of all crates, so that installing it needs
+# a Rust compiler but no network:
+#
+#   pip install --no-index --no-build-isolation --find-links FOLDER polytok-VERSION.tar.gz
+#
+# where FOLDER has the wheels of maturin and of the packages in `dependencies` of pyproject.toml.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools=target/wheel-tools
+[ -d "$tools" ] || "${PYTHON:-python3}" -m venv "$tools"
+bin=$tools/bin
+"$bin/python" -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' 'twine>=6'
+
+folder=$PWD/target/sdist
+rm -rf "$folder"
+"$bin/maturin" sdist --out "$folder"
+tar -xzf "$folder"/polytok-*.tar.gz -C "$folder"
+source=$(echo "$folder"/polytok-*/)
+rm "$folder"/polytok-*.tar.gz
+
+# The lock file names exactly the crates that are added, with the checksums that cargo compares.
+mkdir -p "$source/.cargo"
+(cd "$source" && cargo vendor --quiet --locked --versioned-dirs vendor >.cargo/config.toml)
+mkdir -p dist
+archive=dist/$(basename "$source").tar.gz
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}" \
+    -C "$folder" -czf "$archive" "$(basename "$source")"
+"$bin/python" -m twine check --strict "$archive"
+echo "$archive: $(wc -c <"$archive") bytes"

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Builds, checks and lists the wheel of a target, in the folder dist/. The workflow wheels.yml calls this script too.
+#
+#   scripts/build_wheels.sh                           for this machine
+#   scripts/build_wheels.sh aarch64-unknown-linux-musl  for another, if rustup has its standard library
+#
+# The wheels for Linux are linked by zig, so they run with the oldest C library that their tag names, whatever this
+# machine has. One wheel serves CPython 3.10 and later, because the extension module uses only Python's stable ABI.
+# PYTHON chooses the Python that runs the build; PROFILE=quick builds faster, for trying things out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+max_bytes=4000000
+target=${1:-$(rustc -vV | sed -n 's/^host: //p')}
+tools=target/wheel-tools
+[ -d "$tools" ] || "${PYTHON:-python3}" -m venv "$tools"
+if [ -d "$tools/bin" ]; then bin=$tools/bin; else bin=$tools/Scripts; fi
+"$bin/python" -m pip install --quiet --disable-pip-version-check \
+    'maturin>=1.9,<2' ziglang 'twine>=6' 'auditwheel>=6; platform_system == "Linux"' abi3audit
+
+case $target in
+    *-linux-gnu) options=(--zig --compatibility manylinux2014) ;;
+    *-linux-musl) options=(--zig --compatibility musllinux_1_2) ;;
+    *) options=() ;;
+esac
+folder=target/wheels/$target
+rm -rf "$folder"
+PATH="$PWD/$bin:$PATH" "$bin/maturin" build --profile "${PROFILE:-release}" --locked --strip --target "$target" \
+    ${options[@]+"${options[@]}"} --out "$folder"
+
+wheel=$(echo "$folder"/*.whl)
+"$bin/python" -m twine check --strict "$wheel"
+case $target in *-linux-*) "$bin/auditwheel" show "$wheel" ;; esac
+"$bin/abi3audit" --strict --summary "$wheel"
+"$bin/python" scripts/third_party_licenses.py --check-wheel "$wheel"
+bytes=$(wc -c <"$wheel")
+[ "$bytes" -le "$max_bytes" ] || { echo "$wheel has $bytes bytes, more than $max_bytes"; exit 1; }
+mkdir -p dist
+cp "$wheel" dist/
+echo "dist/$(basename "$wheel"): $bytes bytes"
