@@ -6,6 +6,7 @@
 #   make test-torch  the tests with PyTorch; TORCH_OPTIONS are options of pip, which can select a CPU build
 #   make test-xgrammar  the tests with XGrammar, which needs PyTorch; TORCH_OPTIONS as above
 #   make lint    formatting, lints, types, and whether the documentation builds
+#   make soak    mixed calls from threads for two hours: ids must not change and memory must not grow; SOAK are options
 #   make budget  whether encoding needs at most 3 % more instructions than bench/budget.json says (needs valgrind and
 #                the data)
 #   make docs    the documentation as a site, in the folder site/
@@ -18,7 +19,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-torch test-transformers test-xgrammar parity lint budget docs vocabularies bench licenses wheel sdist clean check-tools
+.PHONY: demo test test-torch test-transformers test-xgrammar parity lint soak budget docs vocabularies bench licenses wheel sdist clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -62,6 +63,9 @@ lint: $(VENV)/installed-test $(VENV)/installed-docs
 	$(BIN)/python scripts/layers.py
 	$(BIN)/python -m mypy.stubtest polytok._core --mypy-config-file pyproject.toml
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir target/site
+
+soak: $(VENV)/installed-test
+	$(BIN)/python -m bench.soak $(SOAK)
 
 budget: $(VENV)/installed-test
 	$(BIN)/python -m bench.budget --against bench/budget.json --gate 3
