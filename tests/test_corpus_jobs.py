@@ -21,6 +21,7 @@ from polytok import ArgumentError, FileError, FormatError, PolytokError
 from polytok.corpus.job import AlreadyFinishedEvent, Job, JobStartEvent
 from polytok.corpus.run.base import Assignment, TaskDoneEvent, TaskProgram, TaskRetryEvent
 from polytok.corpus.run.local import LocalRunner
+from polytok.corpus.status import job_status
 from polytok.corpus.storage import open_storage
 
 
@@ -201,6 +202,15 @@ def test_a_finished_job_with_a_damaged_manifest_remains(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="dataset.json is damaged"):
         run(job(tmp_path / "out"), workers=1)
     assert contents(tmp_path / "out") == files
+
+
+@pytest.mark.parametrize("tasks", [[1], [None], [{}], [{"number": 1}], [{"number": 0, "parts": [{}]}], {"a": 1}])
+def test_the_status_of_a_damaged_plan_is_an_error(tmp_path: Path, tasks: Any) -> None:
+    run(job(tmp_path / "out"), workers=1)
+    plan = json.loads((tmp_path / "out/plan.json").read_text())
+    (tmp_path / "out/plan.json").write_text(json.dumps(plan | {"tasks": tasks}))
+    with pytest.raises(ArgumentError, match="is damaged: name a new folder"):
+        job_status(tmp_path / "out")
 
 
 def test_a_finished_job_is_not_done_again(tmp_path: Path) -> None:

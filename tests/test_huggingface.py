@@ -12,7 +12,7 @@ import pytest
 tokenizers = pytest.importorskip("tokenizers")
 
 import texts  # noqa: E402
-from format_samples import VOCAB, real  # noqa: E402
+from format_samples import SMALL, VOCAB, real  # noqa: E402
 from huggingface_samples import SAMPLES, sample  # noqa: E402
 from polytok import Tokenizer, conversion, formats  # noqa: E402
 from polytok.errors import EncodeError, FormatError  # noqa: E402
@@ -331,3 +331,11 @@ def test_patterns_convert_to_oniguruma_and_back() -> None:
     assert written_document["pre_tokenizer"] == {
         "type": "Split", "pattern": {"Regex": expected}, "behavior": "Removed", "invert": True,
     }  # fmt: skip
+
+
+def test_settings_with_half_a_surrogate_pair_are_written() -> None:
+    data = conversion.write(SMALL["huggingface"](), "huggingface").data
+    settings = rb'{"bos_token": "<s>", "note": "\ud800"}'
+    spec = formats.read(data, siblings={"tokenizer_config.json": settings})
+    written_settings = conversion.write(spec, "huggingface").companions["tokenizer_config.json"]
+    assert json.loads(written_settings)["note"] == "\ud800"

@@ -12,6 +12,7 @@ from ..errors import ArgumentError
 from ..file_names import settings_file_of
 from ..formats import Written
 from ..formats.huggingface.config import is_settings, role_names
+from ..formats.huggingface.config_write import to_bytes
 
 _CONFIG_FILE, _MAP_FILE = "tokenizer_config.json", "special_tokens_map.json"
 _FORMATS = ("huggingface", "wordpiece")
@@ -78,15 +79,15 @@ def _with_old_settings(
     if config_name != _CONFIG_FILE and not is_settings(old_settings):
         if _CONFIG_FILE not in companions:
             return dict(companions)
-        return {**companions, _CONFIG_FILE: _to_bytes({**old_settings, **json.loads(companions[_CONFIG_FILE])})}
+        return {**companions, _CONFIG_FILE: to_bytes({**old_settings, **json.loads(companions[_CONFIG_FILE])})}
     kept_settings = {name: value for name, value in old_settings.items() if not _describes_tokenizer(name)}
     if _CONFIG_FILE in companions:
         settings = {**kept_settings, **json.loads(companions[_CONFIG_FILE])}
-        return {**companions, _CONFIG_FILE: _to_bytes(settings)} if kept_settings else dict(companions)
+        return {**companions, _CONFIG_FILE: to_bytes(settings)} if kept_settings else dict(companions)
     if kept_settings == old_settings:
         return dict(companions)
     settings = {**kept_settings, "tokenizer_class": _CLASS_OF_MAIN_FILE.get(target.name, _PLAIN_CLASS)}
-    return {**companions, _CONFIG_FILE: _to_bytes(settings), _MAP_FILE: _to_bytes({})}
+    return {**companions, _CONFIG_FILE: to_bytes(settings), _MAP_FILE: to_bytes({})}
 
 
 def _read_settings(path: Path) -> dict[str, Any] | None:
@@ -102,7 +103,3 @@ def _read_settings(path: Path) -> dict[str, Any] | None:
 
 def _describes_tokenizer(name: str) -> bool:
     return name in _TOKENIZER_KEYS or name.endswith(_TOKENIZER_KEY_ENDINGS)
-
-
-def _to_bytes(settings: dict[str, Any]) -> bytes:
-    return f"{json.dumps(settings, ensure_ascii=False, indent=2)}\n".encode()

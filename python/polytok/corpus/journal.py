@@ -251,9 +251,20 @@ def _parse_plan(data: bytes, url: str) -> dict[str, Any]:
         value = json.loads(data)
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, dict) and value.get("format") == _PLAN_FORMAT and isinstance(value.get("tasks"), list):
+    if isinstance(value, dict) and value.get("format") == _PLAN_FORMAT and _are_tasks(value.get("tasks")):
         return value
     raise ArgumentError(f"{url}/{PLAN_NAME} is not a plan that polytok wrote, or is damaged: name a new folder")
+
+
+def _are_tasks(value: Any) -> bool:
+    """Reports whether a JSON value is a list of tasks with the fields that are read without the code of the tasks."""
+    return isinstance(value, list) and all(
+        isinstance(task, dict)
+        and task.get("number") == number
+        and isinstance(parts := task.get("parts", []), list)
+        and all(isinstance(part, dict) and isinstance(part.get("bytes"), int) for part in parts)
+        for number, task in enumerate(value)
+    )
 
 
 def _parse_manifest(data: bytes, url: str, name: str) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def bert_files(spec: Spec, normalizer: BertNormalize) -> dict[str, bytes]:
 
 
 def _files(settings: Mapping[str, Json], texts: Mapping[str, str]) -> dict[str, bytes]:
-    return {config.CONFIG_FILE: _to_bytes(settings), config.MAP_FILE: _to_bytes(_role_settings(texts))}
+    return {config.CONFIG_FILE: to_bytes(settings), config.MAP_FILE: to_bytes(_role_settings(texts))}
 
 
 def _role_texts(spec: Spec) -> dict[str, str]:
@@ -99,5 +99,6 @@ def _token_json(token: SpecialToken) -> Any:
     return {name: value for name, value in fields.items() if name != "id"}
 
 
-def _to_bytes(value: Json) -> bytes:
-    return f"{json.dumps(value, ensure_ascii=False, indent=2)}\n".encode()
+def to_bytes(value: Json) -> bytes:
+    """Returns settings as JSON. Half of a surrogate pair, which a file can only contain as an escape, is escaped."""
+    return f"{json.dumps(value, ensure_ascii=False, indent=2)}\n".encode("utf-8", "backslashreplace")
