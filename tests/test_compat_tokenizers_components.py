@@ -271,3 +271,75 @@ def test_a_template_without_entries_can_be_read() -> None:
         assert tokenizer.num_special_tokens_to_add(True) == 3
     tokenizer.model = face.models.WordPiece({"[SEP]": 102, "[CLS]": 101, "a": 0}, unk_token="a")
     assert tokenizer.encode("a").ids == [101, 0, 102]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda m: m.models.Unigram([("a", 0.0)]),
+        lambda m: m.models.WordLevel({"a": 0}),
+        lambda m: m.models.WordPiece({"a": 0}, unk_token="?"),
+        lambda m: m.models.BPE({"a": 0}, [], unk_token="[U]"),
+    ],
+)
+def test_unknown_text_without_an_unknown_token_is_the_error_of_the_original(model: Any) -> None:
+    class Unchanged:
+        def normalize(self, text: Any) -> None:
+            pass
+
+    errors = []
+    for package in (tokenizers, face):
+        tokenizer, in_python = package.Tokenizer(model(package)), package.Tokenizer(model(package))
+        in_python.normalizer = package.normalizers.Normalizer.custom(Unchanged())
+        for call in (
+            tokenizer.encode,
+            lambda text, tokenizer=tokenizer: tokenizer.encode_batch([text]),
+            tokenizer.model.tokenize,
+            in_python.encode,
+        ):
+            with pytest.raises(Exception, match="unk|Unk|UNK") as caught:
+                call("b")
+            errors.append((type(caught.value), str(caught.value)))
+    assert errors[4:] == errors[:4]
+
+
+def test_the_members_of_models_that_concern_training_and_caches() -> None:
+    for name in ("BPE", "WordPiece", "WordLevel", "Unigram"):
+        theirs, ours = (getattr(package.models, name)().get_trainer() for package in (tokenizers, face))
+        assert (type(ours), repr(ours)) == (
+            getattr(face.trainers, type(theirs).__name__),
+            repr(theirs),
+        )
+    for model in (face.models.BPE(), face.models.Unigram()):
+        assert model._clear_cache() is model._resize_cache(10) is None
+        with pytest.raises(OverflowError):
+            model._resize_cache(-1)
+
+
+def test_the_template_of_a_text_can_be_read_and_set() -> None:
+    shown = []
+    for package in (tokenizers, face):
+        processor = package.processors.TemplateProcessing(
+            single='[A] $A $B:1 "é"', pair="$A $B", special_tokens=[("[A]", 1), ('"é"', 2)]
+        )
+        shown.append([processor.single])
+        for template in ("$A [A]", ["$A:1", "[A]"]):
+            processor.single = template
+            shown[-1] += [processor.single, str(processor)]
+        with pytest.raises(TypeError):
+            processor.single = 3
+    assert shown[0] == shown[1]
+    with pytest.raises(ValueError, match="Missing"):
+        processor.single = "[B] $A"
+
+
+@pytest.mark.parametrize("text", ['a"b', "é", "\\", "\n", "\0", "a" * 130])
+def test_texts_are_not_escaped_in_a_repr(text: str) -> None:
+    shown = []
+    for package in (tokenizers, face):
+        tokenizer = package.Tokenizer(package.models.WordLevel({text: 0}, text))
+        tokenizer.add_tokens([f"x{text}"])
+        many = package.models.WordLevel({f"{text}{number}": number for number in range(150)})
+        parts = package.normalizers.Replace(text, text), package.models.Unigram([(text, 0.5)], 0), many, tokenizer
+        shown.append([(repr(part), str(part)) for part in parts])
+    assert shown[0] == shown[1]

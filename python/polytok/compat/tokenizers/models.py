@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...errors import EncodeError
 from ...formats.huggingface import ModelColumns, read_model
 from . import alone
-from .arguments import text, warn_unknown
+from .arguments import text, unsigned, warn_unknown
 from .component import Component, Field
 from .token import Token
 from .vocab_files import compact_json, read_text, read_vocab, sorted_vocab
+
+if TYPE_CHECKING:
+    from .trainers import Trainer
 
 _BPE_OPTIONS = (
     *("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
@@ -106,6 +111,9 @@ class Model(Component):
 
     def save(self, folder: str, prefix: str | None = None, name: str | None = None) -> list[str]:
         """Writes the model's files to a folder."""
+        if name is not None:
+            renamed = "Deprecated in 0.10.0: Parameter `name` of Model.save has been renamed `prefix`"
+            warnings.warn(renamed, DeprecationWarning, stacklevel=2)
         start = prefix if prefix is not None else name
         paths = {
             os.path.join(folder, f"{start}-{file}" if start else file): data for file, data in self._files().items()
@@ -117,13 +125,44 @@ class Model(Component):
 
     def tokenize(self, sequence: str) -> list[Token]:
         """Returns the tokens of a piece."""
-        return [Token(*fields) for fields in alone.tokenize(self.__getstate__(), text(sequence))]
+        try:
+            return [Token(*fields) for fields in alone.tokenize(self.__getstate__(), text(sequence))]
+        except EncodeError as error:
+            raise self.encoding_error(error) from error
+
+    def encoding_error(self, error: EncodeError) -> Exception:
+        """Returns the error that the original raises for text without a token, if this is the reason of an error."""
+        reason = self._unknown_reason()
+        return error if reason is None else Exception(reason)
+
+    def _unknown_reason(self) -> str | None:
+        """Returns why the model has no token for unknown text, or None if it has one."""
+        if self.fields["unk_token"] in self.tokens()[0]:
+            return None
+        return f"{type(self).__name__} error: Missing [UNK] token from the vocabulary"
 
     def token_to_id(self, token: str) -> int | None:
         return self.tokens()[0].get(token)
 
     def id_to_token(self, id: int) -> str | None:
         return self.tokens()[1].get(id)
+
+    def get_trainer(self) -> Trainer:
+        """Returns the trainer of this type of model, with its default options."""
+        from .trainers import default_trainer
+
+        return default_trainer(self)
+
+
+class _CachedModel(Model):
+    """A model whose cache can be changed in the original. polytok's cache has a limit of its own."""
+
+    def _clear_cache(self) -> None:
+        """Does nothing: the cache never affects a result."""
+
+    def _resize_cache(self, capacity: int) -> None:
+        """Does nothing: the cache never affects a result."""
+        unsigned(capacity)
 
 
 def model_of_file(
@@ -141,7 +180,7 @@ def model_of_file(
     return model
 
 
-class BPE(Model):
+class BPE(_CachedModel):
     defaults: ClassVar[Mapping[str, Any]] = {
         "dropout": None,
         "unk_token": None,
@@ -193,6 +232,11 @@ class BPE(Model):
 
     def json(self) -> dict[str, Any]:
         return {**super().json(), "merges": self._pairs()}
+
+    def _unknown_reason(self) -> str | None:
+        unknown = self.fields["unk_token"]
+        has_no_entry = unknown is not None and unknown not in self.tokens()[0]
+        return f"Unk token `{unknown}` not found in the vocabulary" if has_no_entry else None
 
     def _pairs(self) -> list[list[str]]:
         """Returns the merges as pairs; older files have texts with a space."""
@@ -260,7 +304,7 @@ class WordLevel(Model):
         return {"vocab.json": compact_json(self._ids())}
 
 
-class Unigram(Model):
+class Unigram(_CachedModel):
     defaults: ClassVar[Mapping[str, Any]] = {"unk_id": 0, "vocab": [["<unk>", 0.0]], "byte_fallback": False}
     alpha: float | None = None
     nbest_size: int | None = None
@@ -281,6 +325,13 @@ class Unigram(Model):
             pieces = [[text(piece), float(score)] for piece, score in vocab]
             self.fields = {"unk_id": unk_id, "vocab": pieces, "byte_fallback": bool(byte_fallback)}
         self.alpha, self.nbest_size = alpha, nbest_size
+
+    def replace(self, fields: dict[str, Any]) -> None:
+        super().replace(fields)
+        self.alpha = self.nbest_size = None
+
+    def _unknown_reason(self) -> str | None:
+        return "Encountered an unknown token but `unk_id` is missing" if self.fields["unk_id"] is None else None
 
     def _files(self) -> dict[str, str]:
         return {"unigram.json": compact_json(self.json())}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -137,8 +138,34 @@ class ByteLevel(PostProcessor):
         return texts
 
 
+class _Template(Field):
+    """The template of a text or of a pair, which the original shows as a text and takes as the constructor does."""
+
+    def __get__(self, processor: Any, owner: type) -> Any:
+        return self if processor is None else f"Template([{', '.join(map(_described, processor.fields[self.name]))}])"
+
+    def __set__(self, processor: Component, value: Any) -> None:
+        template = template_json(value)
+        _check_tokens(template, processor.fields["special_tokens"])
+        processor.change(self.name, template)
+
+
+def _described(part: Mapping[str, Any]) -> str:
+    (kind,) = part
+    name, type_id = part[kind]["id"], part[kind]["type_id"]
+    shown = json.dumps(name, ensure_ascii=False) if kind == "SpecialToken" else name
+    return f"{kind} {{ id: {shown}, type_id: {type_id} }}"
+
+
+def _check_tokens(template: list[dict[str, Any]], tokens: Mapping[str, Any]) -> None:
+    used = [part["SpecialToken"]["id"] for part in template if "SpecialToken" in part]
+    if missing := [token for token in dict.fromkeys(used) if token not in tokens]:
+        raise ValueError(f"Missing SpecialToken(s) with id(s) `{', '.join(missing)}`")
+
+
 class TemplateProcessing(PostProcessor):
     defaults: ClassVar[Mapping[str, Any]] = {"single": [], "pair": [], "special_tokens": {}}
+    single = _Template()
 
     def __init__(
         self,
@@ -149,9 +176,7 @@ class TemplateProcessing(PostProcessor):
         first = template_json("$0" if single is None else single)
         second = template_json("$A:0 $B:1" if pair is None else pair)
         tokens = tokens_json(special_tokens or [])
-        used = [part["SpecialToken"]["id"] for part in (*first, *second) if "SpecialToken" in part]
-        if missing := [token for token in dict.fromkeys(used) if token not in tokens]:
-            raise ValueError(f"Missing SpecialToken(s) with id(s) `{', '.join(missing)}`")
+        _check_tokens([*first, *second], tokens)
         self.fields = {"single": first, "pair": second, "special_tokens": tokens}
 
     def json(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from ...columns import buffer
 from ...encoding import Encoding as PolytokEncoding
 from ...encoding import tokens_to_keep
-from ...errors import PolytokError, SpecError
+from ...errors import EncodeError, PolytokError, SpecError
 from ...formats.huggingface import ModelColumns, spec_of
 from ...lengths import Padding, Truncation
 from ...loading import load
@@ -470,7 +470,10 @@ class Tokenizer:
         """Returns the encoding of a tokenizer with a component in Python, not yet padded."""
         self._refuse_samples()
         sequences = [sequence] if pair is None else [sequence, pair]
-        texts = [steps.columns(text, index, is_pretokenized) for index, text in enumerate(sequences)]
+        try:
+            texts = [steps.columns(text, index, is_pretokenized) for index, text in enumerate(sequences)]
+        except EncodeError as error:
+            raise self.model.encoding_error(error) from error
         return self._post_processed(texts, add_special_tokens)
 
     def _restored(self, encodings: list[PolytokEncoding], ids: ChangedIds) -> list[Encoding]:
@@ -498,13 +501,16 @@ class Tokenizer:
         template_length = compiled.template_lengths[pair is not None] if add_special_tokens else 0
         if truncate is not None and truncate.max_length < template_length:
             truncate = None  # the original's subtraction wraps around here, so it does not truncate
-        return compiled.encoding(
-            sequence,
-            pair,
-            options=compiled.options[add_special_tokens],
-            pretokenized=is_pretokenized,
-            truncation=truncate,
-        )
+        try:
+            return compiled.encoding(
+                sequence,
+                pair,
+                options=compiled.options[add_special_tokens],
+                pretokenized=is_pretokenized,
+                truncation=truncate,
+            )
+        except EncodeError as error:
+            raise self.model.encoding_error(error) from error
 
     def encode_batch(
         self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
