@@ -14,6 +14,7 @@ import pytest
 import sentencepiece as original
 
 from peers.suites import PEERS, check_suite, needs_peers, run_suite
+from polytok import compat
 from polytok.compat import sentencepiece as face
 from polytok.compat.sentencepiece.normalizing import NormalizingEngine
 from polytok.records import replace
@@ -277,6 +278,7 @@ def test_normalizers_are_those_of_the_original() -> None:
 
 
 @pytest.mark.skipif(not MODELS, reason="needs the vocabularies")
+@pytest.mark.filterwarnings("ignore::polytok.compat.face.FaceWarning")
 def test_processors_are_pickled_and_messages_do_not_clash() -> None:
     from sentencepiece import sentencepiece_model_pb2 as their_messages
 
@@ -286,6 +288,11 @@ def test_processors_are_pickled_and_messages_do_not_clash() -> None:
     processor = face.SentencePieceProcessor.from_file(str(path), out_type=str, add_bos=True)
     copy = pickle.loads(pickle.dumps(processor))
     assert copy.encode("hello") == processor.encode("hello") and copy.encode("hello")[0] == "<s>"
+    data = pickle.dumps(original.SentencePieceProcessor(model_file=str(path)))
+    with compat.installed("sentencepiece"):
+        our_data, from_theirs = pickle.dumps(processor), pickle.loads(data)
+    assert isinstance(from_theirs, face.SentencePieceProcessor)
+    assert from_theirs.encode("hello") == pickle.loads(our_data).encode("hello", out_type=int, add_bos=False)
     ours, theirs = (module.ModelProto.FromString(path.read_bytes()) for module in (our_messages, their_messages))
     assert str(ours) == str(theirs) and ours.SerializeToString() == theirs.SerializeToString()
     assert face.SentencePieceProcessor(model_proto=ours).encode("hello") == processor.encode(

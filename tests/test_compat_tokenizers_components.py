@@ -13,6 +13,7 @@ import pytest
 
 tokenizers = pytest.importorskip("tokenizers")
 
+from polytok import compat  # noqa: E402
 from polytok.compat import tokenizers as face  # noqa: E402
 from test_compat_tokenizers import described, outcome  # noqa: E402
 
@@ -116,6 +117,15 @@ MODELS: list[Make] = [
     lambda m: m.models.WordLevel(VOCAB, unk_token="[UNK]"),
     lambda m: m.models.Unigram([("<unk>", -9.5), ("a", -1.0), ("b", -1.5), ("ab", -2.0), ("é", -3.25)], 0),
     lambda m: m.models.Unigram(),
+]
+
+
+OTHERS: list[Make] = [
+    lambda m: m.AddedToken("x", lstrip=True),
+    lambda m: m.Tokenizer(m.models.WordLevel({"a": 0}, unk_token="a")),
+    lambda m: m.Tokenizer(m.models.WordLevel({"a": 0}, unk_token="a")).encode("a"),
+    lambda m: m.trainers.BpeTrainer(vocab_size=7),
+    lambda m: m.trainers.UnigramTrainer(unk_token="?"),
 ]
 
 
@@ -343,3 +353,16 @@ def test_texts_are_not_escaped_in_a_repr(text: str) -> None:
         parts = package.normalizers.Replace(text, text), package.models.Unigram([(text, 0.5)], 0), many, tokenizer
         shown.append([(repr(part), str(part)) for part in parts])
     assert shown[0] == shown[1]
+
+
+@pytest.mark.filterwarnings("ignore::polytok.compat.face.FaceWarning")
+@pytest.mark.parametrize("make", [*NORMALIZERS, *PRE_TOKENIZERS, *PROCESSORS, *DECODERS, *MODELS, *OTHERS])
+def test_pickles_are_read_both_ways(make: Make) -> None:
+    theirs = make(tokenizers)
+    data = pickle.dumps(theirs)
+    with compat.installed("tokenizers"):
+        ours = make(face)
+        our_data, from_theirs = pickle.dumps(ours), pickle.loads(data)
+    from_ours = pickle.loads(our_data)
+    assert (type(from_theirs), type(from_ours)) == (type(ours), type(theirs))
+    assert str(from_theirs) == str(from_ours) == str(theirs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module, metadata
@@ -210,7 +210,7 @@ def _replace(entry: _Installed) -> None:
     for name in face.modules:
         _set_in_parent(name, sys.modules[name])
     _finder.add(face, entry.module)
-    _rename(entry, list(replacements.values()))
+    _rename(entry, replacements)
 
 
 def _restore(entry: _Installed) -> None:
@@ -242,18 +242,20 @@ def _empty_package(name: str) -> ModuleType:
     return package
 
 
-def _rename(entry: _Installed, modules: Iterable[ModuleType]) -> None:
+def _rename(entry: _Installed, modules: Mapping[str, ModuleType]) -> None:
     """Gives classes and functions the module names of the original for as long as the face is in.
 
-    Pickles that a program writes are then read where the original is installed, and pickles of the original by us.
+    Pickles that a program writes are then read where the original is installed, and pickles of the original by us. A
+    class of a module that the original lacks gets the name of the first module that has it too.
     """
     own_prefix = entry.module.__name__
-    for module in modules:
+    for module_name, module in modules.items():
         for value in list(vars(module).values()):
             name = getattr(value, "__module__", None)
             if isinstance(name, str) and _is_within(name, own_prefix) and isinstance(value, (type, _FUNCTION)):
                 entry.own_names[value] = name
-                value.__module__ = entry.face.package + name.removeprefix(own_prefix)
+                renamed = entry.face.package + name.removeprefix(own_prefix)
+                value.__module__ = renamed if renamed in modules else module_name
 
 
 _FUNCTION = type(_rename)

@@ -51,6 +51,8 @@ class Component:
     """The field with a list of components."""
     classes: ClassVar[dict[str, dict[str, type[Component]]]] = {}
     """For each family, its classes by type."""
+    new_arguments: ClassVar[tuple[Any, ...]] = ()
+    """The arguments without which the original cannot create an object for a pickle."""
 
     fields: dict[str, Any]
     object: Any = None
@@ -112,6 +114,9 @@ class Component:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Component:
         return self.copy()
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.new_arguments
 
     def __getstate__(self) -> bytes:
         return json.dumps(self.json(), ensure_ascii=False, separators=(",", ":")).encode()

@@ -88,6 +88,7 @@ class Strip(Decoder):
 
 class Replace(Decoder):
     defaults: ClassVar[Mapping[str, Any]] = {"pattern": {"String": ""}, "content": ""}
+    new_arguments = (" ", "")
 
     def __init__(self, pattern: str | Regex, content: str) -> None:
         self.fields = {"pattern": pattern_json(pattern), "content": text(content)}
@@ -96,6 +97,7 @@ class Replace(Decoder):
 class Sequence(Decoder):
     defaults: ClassVar[Mapping[str, Any]] = {"decoders": []}
     members = "decoders"
+    new_arguments = ([],)
 
     def __init__(self, decoders: list[Decoder]) -> None:
         parts = [component_of(Decoder, part) for part in decoders]

@@ -108,6 +108,7 @@ class Prepend(Normalizer):
 
 class Replace(Normalizer):
     defaults: ClassVar[Mapping[str, Any]] = {"pattern": {"String": ""}, "content": ""}
+    new_arguments = (" ", "")
     pattern, content = Pattern(), Field()
 
     def __init__(self, pattern: str | Regex, content: str) -> None:
@@ -124,6 +125,7 @@ class Precompiled(Normalizer):
 class Sequence(Normalizer):
     defaults: ClassVar[Mapping[str, Any]] = {"normalizers": []}
     members = "normalizers"
+    new_arguments = ([],)
 
     def __init__(self, normalizers: list[Normalizer]) -> None:
         self.fields["normalizers"] = [component_of(Normalizer, part) for part in normalizers]

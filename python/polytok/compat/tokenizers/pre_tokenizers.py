@@ -112,6 +112,7 @@ class UnicodeScripts(PreTokenizer): ...
 
 class Split(PreTokenizer):
     defaults: ClassVar[Mapping[str, Any]] = {"pattern": {"String": ""}, "behavior": "Removed", "invert": False}
+    new_arguments = (" ", "removed")
     pattern, behavior, invert = Pattern(), Behavior(), Field()
 
     def __init__(self, pattern: str | Regex, behavior: str, invert: bool = False) -> None:
@@ -124,6 +125,7 @@ class Split(PreTokenizer):
 
 class CharDelimiterSplit(PreTokenizer):
     defaults: ClassVar[Mapping[str, Any]] = {"delimiter": " "}
+    new_arguments = (" ",)
     delimiter = Field()
 
     def __init__(self, delimiter: str) -> None:
@@ -165,6 +167,7 @@ class FixedLength(PreTokenizer):
 class Sequence(PreTokenizer):
     defaults: ClassVar[Mapping[str, Any]] = {"pretokenizers": []}
     members = "pretokenizers"
+    new_arguments = ([],)
 
     def __init__(self, pre_tokenizers: list[PreTokenizer]) -> None:
         self.fields["pretokenizers"] = [component_of(PreTokenizer, part) for part in pre_tokenizers]

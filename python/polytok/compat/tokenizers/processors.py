@@ -71,6 +71,7 @@ _ROBERTA = [_special("cls"), _text("A"), _special("sep"), _special("sep"), _text
 
 class BertProcessing(PostProcessor):
     defaults: ClassVar[Mapping[str, Any]] = {"sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}
+    new_arguments = (("", 0), ("", 0))
     sep, cls = _Token(), _Token()
 
     def __init__(self, sep: tuple[str, int], cls_token: tuple[str, int]) -> None:
@@ -90,6 +91,7 @@ class RobertaProcessing(PostProcessor):
         "trim_offsets": True,
         "add_prefix_space": True,
     }
+    new_arguments = (("", 0), ("", 0))
     sep, cls, trim_offsets, add_prefix_space = _Token(), _Token(), Field(), Field()
 
     def __init__(
@@ -195,6 +197,7 @@ class TemplateProcessing(PostProcessor):
 class Sequence(PostProcessor):
     defaults: ClassVar[Mapping[str, Any]] = {"processors": []}
     members = "processors"
+    new_arguments = ([],)
 
     def __init__(self, processors: list[PostProcessor]) -> None:
         self.fields["processors"] = [component_of(PostProcessor, part) for part in processors]
