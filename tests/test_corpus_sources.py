@@ -107,7 +107,17 @@ def test_a_file_that_has_changed(tmp_path: Path) -> None:
         read_plan(planned)
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_file_that_a_pipe_has_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one\ntwo\n")
+    planned = plan(path, LINES)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(FileError, match=r"changed since the job was planned.*a\.txt"):
+        read_plan(planned)
+
+
 def test_folders_that_are_nested_deeply(tmp_path: Path) -> None:
     nested_folders = [f"{tmp_path}/a{'/b' * depth}" for depth in range(1200)]
     for folder in nested_folders:
@@ -134,6 +144,7 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
     assert error_info.value.filename == str(tmp_path)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
 def test_a_file_that_cannot_be_read() -> None:
     with pytest.raises(FileError, match="cannot read: .*/proc/self/mem"):
         read_plan(plan("/proc/self/mem", LINES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,17 @@ def test_every_verb_is_tested() -> None:
 @pytest.mark.parametrize("verb", sorted(verb for verb in VERBS if verb))
 def test_a_wrong_option_is_2(verb: str) -> None:
     assert code_of(f"{verb} --no-such-option") == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("line", ["--version", "info default"])
+def test_a_full_disk_is_2(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    full_output = open("/dev/full", "w")  # noqa: SIM115
+    monkeypatch.setattr("sys.stdout", full_output)
+    assert main(line.split()) == 2
+    assert "No space left on device" in capsys.readouterr().err
+    with suppress(OSError):
+        full_output.close()
 
 
 def test_a_name_that_selects_no_format_lists_the_formats(capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,10 +89,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: argparse finds wrong arguments, or has printed help or the version.
     """
-    arguments = argparse.Namespace()
+    parser = create_parser()
+    arguments = argparse.Namespace(verb_parser=parser)  # the parser of a verb replaces it
     try:
         try:
-            create_parser().parse_args(argv, arguments)
+            parser.parse_args(argv, arguments)
             exit_code: int = arguments.run(arguments)
             return exit_code
         finally:

@@ -144,7 +144,8 @@ def _version_stamp(status: os.stat_result) -> str:
 def open_source(source: Source) -> Iterator[IO[bytes]]:
     """Opens a file for reading. Raises `FileError` if it cannot be opened, or has changed since the job was planned.
 
-    A local file is checked again after it is read. A remote file is checked only before it is read, so a change during
+    A local file is opened without waiting, because a pipe that has replaced it would never open, and is checked again
+    after it is read. A remote file is checked only before it is read, so a change during
     reading is detected only if the store reports the change.
     """
     if is_url(source.name):
@@ -154,7 +155,7 @@ def open_source(source: Source) -> Iterator[IO[bytes]]:
             yield file
         return
     try:
-        with open(source.name, "rb") as local_file:
+        with open(source.name, "rb", opener=_open_without_waiting) as local_file:
             _check_unchanged(source, local_file)
             yield local_file
             _check_unchanged(source, local_file)
@@ -162,6 +163,10 @@ def open_source(source: Source) -> Iterator[IO[bytes]]:
         raise
     except OSError as error:
         raise FileError(error.errno, f"cannot read: {error.strerror or error}", source.name) from error
+
+
+def _open_without_waiting(name: str, flags: int) -> int:
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no O_NONBLOCK
 
 
 def _check_unchanged(source: Source, file: IO[bytes]) -> None:
