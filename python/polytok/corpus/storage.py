@@ -231,6 +231,8 @@ class ObjectStore:
 
 
 def _is_running(process_id: str) -> bool:
+    if not hasattr(os, "getpgid"):
+        return True  # On Windows, os.kill would send Ctrl-C to the process, so its folder stays.
     try:
         os.kill(int(process_id), 0)
     except (ProcessLookupError, ValueError, OverflowError):

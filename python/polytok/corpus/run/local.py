@@ -36,6 +36,8 @@ from .base import (
 
 _EXIT_TIMEOUT_SECONDS = 2.0  # how long a worker can take to exit after its output has ended
 
+_NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)  # Windows: the worker never receives Ctrl-C
+
 _WORKER_ENVIRONMENT = {
     # glibc keeps the memory of a block for the next block. Returning and requesting this memory took a third of a job's
     # system time. Other C libraries ignore these settings.
@@ -150,6 +152,7 @@ class _Pool:
                 stdout=subprocess.PIPE,
                 text=True,
                 pass_fds=self.inherited_files,
+                creationflags=_NEW_GROUP,
                 env=_WORKER_ENVIRONMENT | os.environ,
             )
         worker = _Worker(process)
@@ -195,8 +198,12 @@ class _Pool:
 def _block_interrupts() -> Iterator[None]:
     """Blocks SIGINT, so that processes that start in this context never receive Ctrl-C.
 
-    The calling process handles Ctrl-C itself and ends its workers.
+    The calling process handles Ctrl-C itself and ends its workers. Windows has no signal masks; there,
+    `_NEW_GROUP` does the same.
     """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
     old_signal_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
