@@ -27,6 +27,7 @@ def test_a_person_sees_every_step() -> None:
     assert "  merge 1: a + b → ab, place 0" in lines
     assert "  merge 2: ab + a → aba, place 1" in lines
     assert lines[-1].split() == ["aba", "257", "␣", "32", "c", "99"]
+    assert run("trace", "aba", "-m", "ab.model").startswith(b"ab.model: 1 token\n")
     assert "    stale: b + a, since merge 1" in run("trace", "baba", "-m", "ba.model").decode().splitlines()
 
 

@@ -15,7 +15,7 @@ def test_no_text_becomes_html() -> None:
     for value in (tokenizer.encoding(TEXT), tokenizer.trace(TEXT[:100])):
         html = value._repr_html_()
         assert "<script" not in html and html.count("<div") == html.count("</div>")
-        assert set(re.findall(r"<(/?\w+)", html)) <= {"div", "/div", "p", "/p", "span", "/span"}
+        assert set(re.findall(r"<(/?\w+)", html)) <= {"div", "/div", "p", "/p", "span", "/span", "wbr"}
 
 
 def test_long_encodings_are_cut() -> None:
@@ -34,3 +34,9 @@ def test_a_tokenizer_is_a_table() -> None:
     tokenizer = polytok.load("default")
     html = tokenizer._repr_html_()
     assert tokenizer.fingerprint in html and "&lt;|endoftext|&gt;" in html and "32,768" in html
+
+
+def test_escapes_of_a_token_are_not_mixed_with_text_from_right_to_left() -> None:
+    html = polytok.load("default").encoding("שלום 𓀀")._repr_html_()
+    chips = html.split("<wbr>")
+    assert len(chips) > 3 and all("unicode-bidi:isolate" in chip for chip in chips)

@@ -13,7 +13,9 @@ from .visible import visible_text
 
 MOST_PIECES = 500
 """The most pieces that are shown; a notebook keeps its outputs."""
-_CHIP = "border-left:2px solid #6c7075;border-radius:3px;padding:1px 2px;color:#1a1c1e;background:{}"
+_CHIP = (
+    "border-left:2px solid #6c7075;border-radius:3px;padding:1px 2px;color:#1a1c1e;unicode-bidi:isolate;background:{}"
+)
 _COLORS = ("#d8eafc", "#fbe7c6")
 _SPECIAL = "#f6d5e5;outline:1px solid #8c1d57;font-weight:600"
 
@@ -32,8 +34,8 @@ def pieces_html(heading: str, pieces: Iterable[tuple[bytes, int, bool]]) -> str:
         style = _CHIP.format(_SPECIAL if is_special else _COLORS[number % 2])
         chips.append(f'<span style="{style}" title="id {id}">{escape(visible_text(piece)) or "∅"}</span>')
     more = f"<p>and {omitted:,} more</p>" if omitted else ""
-    font = "font-family:monospace;line-height:1.9;overflow-wrap:anywhere;white-space:pre-wrap"
-    return f'<div><p>{escape(heading)}</p><div style="{font}">{"".join(chips)}</div>{more}</div>'
+    font = "font-family:monospace;line-height:1.9;overflow-wrap:break-word;white-space:pre-wrap"
+    return f'<div><p>{escape(heading)}</p><div style="{font}">{"<wbr>".join(chips)}</div>{more}</div>'
 
 
 def tokenizer_html(spec: Spec, ids: int, special_tokens: Collection[str], fingerprint: str) -> str:

@@ -107,7 +107,8 @@ def _padded(line: str, width: int) -> str:
 
 def trace_lines(name: str, trace: Trace, painter: Painter, width: int) -> list[str]:
     """Returns the lines of a trace, the steps in the order of the pipeline."""
-    lines = [painter.heading(f"{name}: {len(trace.tokens)} tokens")]
+    count = len(trace.tokens)
+    lines = [painter.heading(f"{name}: {count:,} {'token' if count == 1 else 'tokens'}")]
     if trace.given:
         lines += wrap([f"{word} " for word in trace.given.why.split()], width, "")
         if not trace.given.canonical:

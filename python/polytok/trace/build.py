@@ -81,9 +81,10 @@ class _Build:
         if len(self.rows) != len(self.engine_tokens):
             raise self._difference(len(self.rows))
         if not self.wanted.is_all and not self.has_walk:
+            pieces = "one piece" if self.piece_count == 1 else f"{self.piece_count:,} pieces"
             raise ArgumentError(
-                f"{keyword(str(self.wanted))} is not a piece: the text has {self.piece_count} pieces, counted from "
-                "0, and special tokens and dropped text are not in a piece"
+                f"{keyword(str(self.wanted))} is not a piece: the text has {pieces}, counted from 0, and "
+                "special tokens and dropped text are not in a piece"
             )
         special = self.options.special
         taken = {(found.start, found.id) for found in self.specials}

@@ -135,7 +135,7 @@ window.polytok = window.polytok || {};
   function drawPieces(part, trace, chosen) {
     const isOpen = (piece) => piece.tokens.includes(chosen) || part.pieces.length === 1;
     const lines = part.pieces.slice(0, MANY).map((piece) => folded(
-      make("span", {}, `piece ${piece.index}: `, chip(shorter(shown(piece.text)), piece.index % 2), ` → ${shorter(piece.ids.join(" ")) || "no ids"}`),
+      make("span", {}, `piece ${piece.index}: `, chip(shorter(shown(piece.text)), piece.index % 2), ` → ${piece.ids.slice(0, NEAR).join(" ") || "no ids"}${piece.ids.length > NEAR ? " …" : ""}`),
       () => window.polytok.drawWalk(piece, trace),
       isOpen(piece),
     ));
