@@ -18,6 +18,9 @@ from polytok.corpus.write import OutputFile
 
 WORK = "corpus_work:prepare"
 
+# The message for which a task raises a MemoryError.
+REFUSED = "the system refused memory"
+
 
 def prepare(setup: dict[str, Any]) -> TaskFunction:
     """Returns the function that runs a task."""
@@ -45,7 +48,8 @@ def _fail_if_requested(folder: Path, number: int) -> None:
     """Fails on request: file errorN next to the folder has an error message, file deathsN a character per death."""
     error, deaths = (folder.parent / f"{what}{number}" for what in ("error", "deaths"))
     if error.exists():
-        raise ArgumentError(error.read_text())
+        message = error.read_text()
+        raise MemoryError(message) if message == REFUSED else ArgumentError(message)
     if deaths.exists() and (remaining_deaths := deaths.read_text()):
         deaths.write_text(remaining_deaths[1:])
         os.kill(os.getpid(), signal.SIGKILL)

@@ -336,6 +336,20 @@ def test_hidden_files_of_a_folder_are_not_read(tmp_path: Path) -> None:
     assert names(".cache") == [".cache/b.txt"]
 
 
+@pytest.mark.parametrize(("message", "printed"), [("no room", "no room"), ("", "the system refused memory")])
+def test_refused_memory_is_an_error_without_a_traceback(
+    message: str, printed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise MemoryError(message)
+
+    monkeypatch.setattr(polytok.Tokenizer, "count_batch", refuse)
+    monkeypatch.setattr(polytok.Tokenizer, "count", refuse)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a text")))
+    assert main(["count"]) == 2
+    assert capsys.readouterr().err.startswith(f"polytok: {printed}")
+
+
 def test_the_repository_excludes_files_of_a_subfolder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("repo/.git/config", "repo/texts/a.txt", "repo/texts/b.log", "repo/texts/in/c.tmp", "repo/out/d.log"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

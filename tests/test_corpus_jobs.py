@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import corpus_kills
-from corpus_work import WORK
+from corpus_work import REFUSED, WORK
 from polytok import ArgumentError, FileError, FormatError, PolytokError
 from polytok.corpus.job import AlreadyFinishedEvent, Job, JobStartEvent
 from polytok.corpus.run.base import Assignment, TaskDoneEvent, TaskProgram, TaskRetryEvent
@@ -96,6 +96,21 @@ def test_an_error_of_a_task_is_raised_and_finished_shards_remain(tmp_path: Path,
     events = run(job(tmp_path / "out"), workers=1)
     assert len(next(event for event in events if isinstance(event, JobStartEvent)).remaining_assignments) < 6
     assert not (tmp_path / "out/done").exists()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_refused_memory_stops_a_job_and_finished_shards_remain(
+    tmp_path: Path, workers: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    error = tmp_path / "error5"
+    error.write_text(REFUSED)
+    with pytest.raises(MemoryError, match=REFUSED):
+        run(job(tmp_path / "out"), workers)
+    assert "Traceback" not in capfd.readouterr().err
+    error.unlink()
+    run(job(tmp_path / "out"))
+    run(job(tmp_path / "whole"))
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
 FOREIGN = b'{"files": [{"name": "../x", "bytes": 1, "checksum": ""}]}'

@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _discard_output()
     except KeyboardInterrupt:
         return _INTERRUPT_EXIT_CODE
-    except (PolytokError, OSError, UnicodeError) as error:
+    except (PolytokError, OSError, UnicodeError, MemoryError) as error:
         message = with_flags(_error_message(error, arguments), flags_of(arguments.verb_parser))
         print(f"polytok: {message}", file=sys.stderr)
         return 1 if isinstance(error, LossError) else 2
@@ -130,6 +130,8 @@ def _error_message(error: Exception, arguments: argparse.Namespace) -> str:
         prefix = "" if isinstance(error, FileError) else "cannot read: "
         hint = missing_input_hint(arguments, error.filename) if error.errno == errno.ENOENT else ""
         return f"{error.filename}: {prefix}{marked_reason(error)}{hint}"
+    if isinstance(error, MemoryError):
+        return str(error) or "the system refused memory; free memory, or process less at a time"
     if isinstance(error, SpecialTokenError):
         mark_engine_keywords(error, "special", "reject_special")
     return marked_message(error)

@@ -118,6 +118,8 @@ def create_worker_death_error(assignment: Assignment, reason: str) -> PolytokErr
 
 def error_to_json(error: BaseException) -> dict[str, Any]:
     """Converts an error to a JSON value."""
+    if isinstance(error, MemoryError):
+        return {"class": "MemoryError", "details": [str(error)]}
     details = (
         [error.errno, error.strerror, error.filename]
         if isinstance(error, OSError)
@@ -129,8 +131,11 @@ def error_to_json(error: BaseException) -> dict[str, Any]:
 def error_from_json(plain: dict[str, Any]) -> Exception:
     """Converts a value that `error_to_json` returned back to the error.
 
-    An error of a class that is neither in `polytok.errors` nor an OSError is converted to a `PolytokError`.
+    An error of a class that is neither in `polytok.errors` nor an OSError nor a MemoryError is converted to a
+    `PolytokError`.
     """
+    if plain["class"] == "MemoryError":
+        return MemoryError(*plain["details"])
     error_class = getattr(errors, str(plain["class"]), None)
     if isinstance(error_class, type) and issubclass(error_class, PolytokError):
         return error_class(*plain["details"])

@@ -66,7 +66,7 @@ def _do_task(program: TaskProgram, description: dict[str, Any]) -> dict[str, Any
     """Does a task on a node. Returns the record, or an error as a JSON value, because Ray would wrap an exception."""
     try:
         return {"done": _task_function(program.prepare, json.dumps(program.setup))(description, lambda *_: None)}
-    except (PolytokError, OSError) as error:
+    except (PolytokError, OSError, MemoryError) as error:
         return {"error": error_to_json(error)}
 
 

@@ -49,7 +49,7 @@ def _do_tasks(lines: queue.Queue[str], out: IO[str]) -> None:
     except BrokenPipeError:
         raise
     except BaseException as error:
-        if not isinstance(error, (PolytokError, OSError)):
+        if not isinstance(error, (PolytokError, OSError, MemoryError)):
             traceback.print_exc()  # an unexpected error is a bug, and its traceback helps to find it
         _send_message(out, error=error_to_json(error))
 
