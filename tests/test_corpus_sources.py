@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import polytok
-from local_server import Server, send, serving
+from local_server import Server, redirect, send, serving
 from polytok import ArgumentError, FileError, InputOptions
 from polytok.corpus.documents import documents
 from polytok.corpus.plan import Plan, plan
@@ -242,3 +242,21 @@ def test_files_of_a_web_server(web: Server, monkeypatch: pytest.MonkeyPatch) -> 
         read_plan(planned)
     with pytest.raises(FileError, match=r"cannot read.*absent"):
         plan(f"{web.address}/absent.txt")
+
+
+def test_errors_of_a_web_server_are_not_missing_files(web: Server) -> None:
+    web.answers["/a.txt"] = lambda handler: handler.send_error(503)
+    with pytest.raises(FileError, match="503, message='Service Unavailable'"):
+        plan(f"{web.address}/a.txt")
+    web.answers["/a.txt"] = redirect("/a.txt")
+    with pytest.raises(FileError, match=r"cannot read.*a\.txt") as error_info:
+        plan(f"{web.address}/a.txt")
+    assert error_info.value.errno == errno.EIO
+    with pytest.raises(FileError, match=os.strerror(errno.ENOENT)) as error_info:
+        plan(f"{web.address}/absent.txt")
+    assert error_info.value.errno == errno.ENOENT
+    with serving() as stopped_server:
+        pass
+    with pytest.raises(FileError, match="Connect call failed") as error_info:
+        plan(f"{stopped_server.address}/a.txt")
+    assert error_info.value.errno == errno.ECONNREFUSED

@@ -18,6 +18,7 @@ from typing import IO, Any, cast
 from ..errors import ArgumentError, FileError, PolytokError
 
 _READ_AHEAD_BYTES = 1 << 23
+_NOT_FOUND_STATUS = 404
 
 # The names of attributes that differ between versions of a file, the most reliable first. Each store has only some of
 # these attributes.
@@ -154,7 +155,14 @@ def translate_errors(url: str) -> Iterator[None]:
 
 
 def _file_error(url: str, error: Exception) -> FileError:
-    """Converts an error to a `FileError`. The packages that fsspec uses raise errors of any type."""
+    """Converts an error to a `FileError`. The packages that fsspec uses raise errors of any type.
+
+    For web servers, fsspec raises a FileNotFoundError whatever the reason is; the reason is the cause of that error.
+    """
+    if url.startswith("http") and isinstance(error, FileNotFoundError) and isinstance(error.__cause__, Exception):
+        error = error.__cause__
+        if getattr(error, "status", None) == _NOT_FOUND_STATUS:
+            error = FileNotFoundError()
     if isinstance(error, FileNotFoundError):
         return FileError(errno.ENOENT, f"cannot read: {os.strerror(errno.ENOENT)}", url)
     error_number = getattr(error, "errno", None) or errno.EIO
