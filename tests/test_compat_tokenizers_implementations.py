@@ -86,8 +86,6 @@ def test_errors() -> None:
             call(None)
     with pytest.raises(TypeError, match="sep_token not found"):
         face.BertWordPieceTokenizer({"[UNK]": 0})
-    with pytest.raises(NotImplementedError, match="kind='unigram'"):
-        face.SentencePieceUnigramTokenizer().train_from_iterator(TEXTS)
     with pytest.raises(ValueError, match="not a known unicode normalizer"):
         face.CharBPETokenizer(unicode_normalizer="x")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
+import random
 from pathlib import Path
 from typing import Any
 
@@ -158,8 +160,12 @@ def test_errors() -> None:
             tokenizer.train_from_iterator(texts)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not an instance of 'Trainer'"):
         tokenizer.train_from_iterator([], 3)  # type: ignore[arg-type]
-    with pytest.raises(NotImplementedError, match="kind='unigram'"):
-        face.Tokenizer(face.models.Unigram()).train_from_iterator(["a"])
+    with pytest.raises(Exception, match="The vocabulary is not large enough to contain all chars"):
+        face.Tokenizer(face.models.Unigram()).train_from_iterator(["abc"], face.trainers.UnigramTrainer(vocab_size=2))
+    with pytest.raises(ValueError, match="max_piece_length"):
+        face.Tokenizer(face.models.Unigram()).train_from_iterator(
+            ["ab" * 600], face.trainers.UnigramTrainer(max_piece_length=2000)
+        )
     with pytest.raises(AttributeError, match=r"use trainers\.BpeTrainer"):
         _ = face.trainers.ParityBpeTrainer
     assert not hasattr(face.trainers, "ParityBpeTrainer")
@@ -169,3 +175,75 @@ def test_trainers_of_the_original() -> None:
     tokenizer = face.Tokenizer(face.models.BPE())
     tokenizer.train_from_iterator(["ab ab"], original.trainers.BpeTrainer(vocab_size=4, special_tokens=["<s>"]))
     assert tokenizer.get_vocab() == {"<s>": 0, " ": 1, "a": 2, "b": 3}
+
+
+def trained_unigram(package: Any, texts: list[str], options: dict[str, Any]) -> dict[str, Any]:
+    """Returns the JSON of a Unigram model that a package trains."""
+    tokenizer = package.Tokenizer(package.models.Unigram([("a", 0.0)], 0, True, alpha=0.5, nbest_size=2))
+    tokenizer.pre_tokenizer = package.pre_tokenizers.Metaspace()
+    tokenizer.train_from_iterator(texts, package.trainers.UnigramTrainer(show_progress=False, **options))
+    assert (tokenizer.model.alpha, tokenizer.model.nbest_size) == (None, None)
+    model: dict[str, Any] = json.loads(tokenizer.to_str())["model"]
+    return model
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"unk_token": "<u>"},
+        {"unk_token": "<u>", "special_tokens": ["<s>", "<u>"]},
+        {"special_tokens": ["h", "o"]},
+        {"vocab_size": 9, "special_tokens": [str(number) for number in range(12)]},
+        {"vocab_size": 9},
+        {"initial_alphabet": ["z", "ä"]},
+        {"n_sub_iterations": 0},
+        {"n_sub_iterations": 5},
+        {"max_piece_length": 1},
+        {"max_piece_length": 3},
+        {"seed_size": 1},
+        {"seed_size": 12},
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "texts", [[], [""], ["a"], ["hello hello world"], ["ab\0ab ab\0ab", "日本 日本語 本語", "hello"]], ids=repr
+)
+def test_unigram_of_small_texts(texts: list[str], options: dict[str, Any]) -> None:
+    if not texts[-1:] or not texts[-1]:
+        options = {**options, "initial_alphabet": []}  # the original gives characters without pieces the score null
+    models = []
+    for package in (original, face):
+        try:
+            models.append(trained_unigram(package, texts, options))
+        except Exception as error:
+            models.append({"error": str(error)})
+    expected, model = models
+    assert {name: value for name, value in model.items() if name != "vocab"} == {
+        name: value for name, value in expected.items() if name != "vocab"
+    }
+    # Which of the characters that training loses gets which of their scores differs between runs of the original.
+    lost = 0.0001 * len({char for text in texts for char in text} | set(options.get("initial_alphabet", ())))
+    specials = len({*options.get("special_tokens", ()), *filter(None, [options.get("unk_token")])})
+    assert model.get("vocab", [])[:specials] == expected.get("vocab", [])[:specials]
+    entries, expected_entries = (found.get("vocab", [])[specials:] for found in (model, expected))
+    assert sorted(text for text, _ in entries) == sorted(text for text, _ in expected_entries)
+    scores = dict(expected_entries)
+    assert all(abs(score - scores[text]) <= lost + 1e-9 for text, score in entries)
+
+
+def test_unigram_is_as_close_to_the_original_as_a_second_run_of_it() -> None:
+    randomness = random.Random(3)
+    syllables = ["".join(randomness.choices("abdeghiklmnoprstu", k=randomness.randint(1, 4))) for _ in range(80)]
+    words = ["".join(randomness.choices(syllables, k=randomness.randint(1, 4))) for _ in range(900)]
+    texts = [" ".join(randomness.choices(words, [1 / rank for rank in range(1, 901)], k=12)) for _ in range(400)]
+    options = {"vocab_size": 220, "special_tokens": ["<s>"], "unk_token": "<unk>"}
+    expected, model = trained_unigram(original, texts, options), trained_unigram(face, texts, options)
+    scores = dict(expected["vocab"])
+    common = [(text, score) for text, score in model["vocab"] if text in scores]
+    assert (len(model["vocab"]), model["unk_id"]) == (len(scores), expected["unk_id"]) == (220, 0)
+    assert model["vocab"][:2] == expected["vocab"][:2]
+    assert len(common) >= 216
+    differences = sorted(abs(score - scores[text]) for text, score in common)
+    assert differences[len(differences) // 2] < 1e-6
+    assert trained_unigram(face, texts, options) == model

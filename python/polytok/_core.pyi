@@ -77,6 +77,7 @@ __all__ = [
     "tekken_read",
     "tekken_vocab_range",
     "tekken_write",
+    "train_huggingface_unigram",
     "train_longest_match",
     "train_sentencepiece",
     "training_room",
@@ -191,6 +192,15 @@ def simd_levels() -> list[SimdLevel]: ...
 def simd_level() -> SimdLevel: ...
 def select_simd_level(wanted: str) -> bool: ...
 def training_room(limit: int) -> int: ...
+def train_huggingface_unigram(
+    words: Words,
+    vocab_size: int,
+    seed_size: int,
+    max_piece_length: int,
+    shrinking_factor: float,
+    sub_iterations: int,
+    threads: int,
+) -> list[tuple[bytes, float]]: ...
 def train_longest_match(
     words: Words,
     entries: int,

@@ -3,6 +3,7 @@
 
 pub mod bpe;
 pub mod counter;
+pub mod huggingface_unigram;
 pub mod longest;
 pub mod progress;
 pub mod room;

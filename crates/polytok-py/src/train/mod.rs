@@ -3,6 +3,7 @@
 
 mod bpe;
 mod counts;
+mod huggingface_unigram;
 mod longest;
 mod progress;
 mod sentencepiece;
@@ -16,6 +17,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<words::PyWords>()?;
     counts::register(module)?;
     bpe::register(module)?;
+    huggingface_unigram::register(module)?;
     longest::register(module)?;
     sentencepiece::register(module)
 }

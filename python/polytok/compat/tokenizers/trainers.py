@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from .added_token import AddedToken, added_token
 from .arguments import boolean, optional_unsigned, text, unsigned
 from .representation import represent
-from .training import learn_bpe, learn_words
+from .training import learn_bpe, learn_unigram, learn_words
 
 _PROGRESS_FORMATS = {"indicatif": "Indicatif", "json": "JsonLines", "silent": "Silent"}
 
@@ -190,10 +190,9 @@ class WordLevelTrainer(Trainer):
 
 
 class UnigramTrainer(Trainer):
-    """Holds options only: polytok trains Unigram as SentencePiece does.
+    """Trains as the original does, but always with the same result.
 
-    The original adds floating-point numbers in the order of a hash table, so its scores, and the ids that follow from
-    them, differ from run to run.
+    The original adds floating-point numbers in the order of a hash table, so its scores differ from run to run.
     """
 
     model = "Unigram"
@@ -208,10 +207,8 @@ class UnigramTrainer(Trainer):
     seed_size = Option(unsigned, 1_000_000)
 
     def learn(self, model: Any, words: list[tuple[bytes, int]]) -> dict[str, Any]:
-        raise NotImplementedError(
-            "polytok does not train Unigram as tokenizers does: use polytok.train(texts, kind='unigram'), which trains "
-            "as SentencePiece does, and Tokenizer.from_str on the tokenizer.json that it saves"
-        )
+        vocab, unk_id = learn_unigram(words, self.values)
+        return {**model.fields, "vocab": vocab, "unk_id": unk_id, "byte_fallback": False}
 
 
 _TRAINERS = {cls.model: cls for cls in (BpeTrainer, WordPieceTrainer, WordLevelTrainer, UnigramTrainer)}

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from ... import _core
+from ...resources import processors
 from ...spec import Bpe, ReplaceInvalid
 from ...training import Counts, TrainingReport, specs
 from . import alone
@@ -131,3 +133,51 @@ def learn_words(words: list[tuple[bytes, int]], options: Mapping[str, Any]) -> d
     texts += [word.decode() for word, count in words if count >= options["min_frequency"]]
     ids = {text: id for id, text in enumerate(texts[: options["vocab_size"]])}
     return dict(sorted(ids.items(), key=lambda item: item[1]))
+
+
+_LOST_CHARACTER_STEP = 0.0001
+
+
+def learn_unigram(words: list[tuple[bytes, int]], options: Mapping[str, Any]) -> tuple[list[list[Any]], int | None]:
+    """Returns the entries with their scores, and the id of the unknown entry. ``options`` are those of UnigramTrainer.
+
+    The original adds numbers in the order of a hash table, so its scores differ between runs in their last digits, and
+    with them the order of pieces that are almost equally good. The engine's order is fixed.
+    """
+    characters = sorted({*options["initial_alphabet"], *(char for word, _ in words for char in word.decode())})
+    if len(characters) > options["vocab_size"]:
+        raise Exception("The vocabulary is not large enough to contain all chars")
+    learned = _core.train_huggingface_unigram(
+        _core.Words(words),
+        options["vocab_size"],
+        options["seed_size"],
+        options["max_piece_length"],
+        options["shrinking_factor"],
+        options["n_sub_iterations"],
+        processors(),
+    )
+    special, unk_id = [token.content for token in options["special_tokens"]], None
+    if options["unk_token"] is not None:
+        if options["unk_token"] not in special:
+            special.insert(0, options["unk_token"])
+        unk_id = special.index(options["unk_token"])
+    pieces = {piece.decode(): score for piece, score in learned}
+    entries = _fill(pieces, characters, options["vocab_size"] - len(special))
+    return [[text, 0.0] for text in special] + [[text, score] for text, score in entries], unk_id
+
+
+def _fill(pieces: Mapping[str, float], characters: Sequence[str], size: int) -> list[tuple[str, float]]:
+    """Returns all characters and the first pieces, the best first.
+
+    A character that is no piece gets the lowest score of all pieces, and each further one a little more. The original
+    compares the number of entries with ``size`` only after it has added a piece, so it takes all pieces if there are
+    as many characters.
+    """
+    lost = [char for char in characters if char not in pieces]
+    lowest = min(pieces.values(), default=0.0)
+    entries = {char: pieces[char] for char in characters if char in pieces}
+    entries |= {char: lowest + number * _LOST_CHARACTER_STEP for number, char in enumerate(lost)}
+    others = [(text, score) for text, score in pieces.items() if text not in entries]
+    room = size - len(entries)
+    entries |= dict(others[:room] if room > 0 else others)
+    return sorted(entries.items(), key=lambda entry: -entry[1])

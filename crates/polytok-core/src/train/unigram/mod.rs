@@ -20,15 +20,15 @@ mod lanes;
 mod lattice;
 mod memory;
 mod numeric;
-mod pieces;
+pub(in crate::train) mod pieces;
 mod prune;
 mod replacement;
 mod seeds;
 mod sentence_memory;
 pub mod sentences;
-mod suffixes;
+pub(in crate::train) mod suffixes;
 mod sums;
-mod workers;
+pub(in crate::train) mod workers;
 
 use std::borrow::BorrowMut;
 

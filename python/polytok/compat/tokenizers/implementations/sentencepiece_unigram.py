@@ -38,7 +38,7 @@ class SentencePieceUnigramTokenizer(BaseTokenizer):
         initial_alphabet: Sequence[str] | None = None,
         unk_token: str | None = None,
     ) -> None:
-        """Raises NotImplementedError: polytok trains Unigram as SentencePiece does."""
+        """Trains the model from the lines of files."""
         self._train(files, _trainer(vocab_size, show_progress, special_tokens, initial_alphabet, unk_token))
 
     def train_from_iterator(
@@ -51,7 +51,7 @@ class SentencePieceUnigramTokenizer(BaseTokenizer):
         unk_token: str | None = None,
         length: int | None = None,
     ) -> None:
-        """Raises NotImplementedError: polytok trains Unigram as SentencePiece does."""
+        """Trains the model from texts."""
         trainer = _trainer(vocab_size, show_progress, special_tokens, initial_alphabet, unk_token)
         self._train_from_iterator(iterator, trainer, length)
 
