@@ -22,7 +22,18 @@ rm "$folder"/polytok-*.tar.gz
 
 # The lock file names exactly the crates that are added, with the checksums that cargo compares.
 mkdir -p "$source/.cargo"
-(cd "$source" && cargo vendor --quiet --locked --versioned-dirs vendor >.cargo/config.toml)
+(cd "$source" && cargo vendor --quiet --locked --versioned-dirs vendor >/dev/null)
+cat >"$source/.cargo/config.toml" <<'END'
+[source.crates-io]
+replace-with = "vendored-sources"
+
+[source.vendored-sources]
+directory = "vendor"
+END
+# Cargo must find every crate there: the new home folder has none, and no network is used.
+mkdir "$folder/home"
+(cd "$source" && CARGO_HOME="$folder/home" cargo metadata --locked --offline --format-version 1 >/dev/null)
+
 mkdir -p dist
 archive=dist/$(basename "$source").tar.gz
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}" \

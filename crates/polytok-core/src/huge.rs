@@ -2,6 +2,7 @@
 //! pages.
 
 /// The smallest size, in bytes, of a table that gets huge pages.
+#[cfg(target_os = "linux")]
 const MIN_BYTES: usize = 2 << 20;
 
 /// Returns an empty vector with capacity for `count` items.

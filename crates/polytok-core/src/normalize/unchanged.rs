@@ -13,7 +13,6 @@ use polytok_simd::SimdLevel;
 use super::output::Output;
 use crate::group_set::{GROUP_COUNT, GROUP_LEN};
 use crate::lazy::Lazy;
-use crate::utf8::is_continuation;
 
 /// The number of characters in a block.
 const BLOCK: usize = 256;
@@ -227,6 +226,7 @@ mod avx512 {
     use super::*;
     use crate::group_set::avx512::BlockChars;
     use crate::group_set::{BLOCK_BYTES, GroupSet};
+    use crate::utf8::is_continuation;
 
     /// Looks up whole blocks from byte `from` on. Returns the end of the run of unchanged characters and true, or the
     /// end of the last character that starts in a block and false.
