@@ -125,7 +125,7 @@ def json_lines(draw: st.DrawFn) -> bytes:
 @example(b'{"a": 01}\n{"a": 1.}\n[1,]\n{"a" 1}\n"\x1f"\n"\\u12"\n"a" "b"\n-\ntrue1', ["a"], 90)
 def test_json_lines(data: bytes, path: list[str], size: int) -> None:
     texts, places, skipped_texts = split_in_blocks(
-        data, size, lambda part, is_last: cut_json_lines(part, path, is_last)
+        data, size, lambda part, is_last: cut_json_lines(part, path, is_last, 1 << 30)
     )
     results_by_place = dict(zip(places, texts, strict=True)) | {
         place: reason.partition(": ")[0] for place, reason in skipped_texts
@@ -141,20 +141,20 @@ def test_deep_nesting_and_long_numbers_are_read() -> None:
     deep = b'{"x": ' + b"[" * 500_000 + b"]" * 500_000 + b', "text": "found"}\n'
     unclosed = b'{"x": ' + b'{"a":[' * 200_000 + b"\n"
     long_number = b'{"x": ' + b"9" * 100_000 + b', "text": "too"}\n'
-    texts, _, skipped_texts = cut_json_lines(deep + unclosed + long_number, ["text"], True)
+    texts, _, skipped_texts = cut_json_lines(deep + unclosed + long_number, ["text"], True, 1 << 30)
     assert texts.to_list() == [b"found", b"too"]
     assert [reason.partition(":")[0] for _, reason in skipped_texts] == ["not JSON"]
 
 
 def test_reports_have_positions() -> None:
     data = b'{"text": tru}\n{"text": "a\xffb"}\n'
-    reasons = [reason for _, reason in cut_json_lines(data, ["text"], True)[2]]
+    reasons = [reason for _, reason in cut_json_lines(data, ["text"], True, 1 << 30)[2]]
     assert reasons == ["not JSON: error at byte 9 of the line", "not JSON: byte 11 of the line is not UTF-8"]
 
 
 def test_the_length_of_a_path_is_limited() -> None:
     with pytest.raises(ArgumentError, match="at most 64"):
-        cut_json_lines(b"{}", ["a"] * 65, True)
+        cut_json_lines(b"{}", ["a"] * 65, True, 1 << 30)
 
 
 @given(st.lists(st.binary(max_size=12) | blocks_of_bytes, max_size=8))
@@ -176,7 +176,7 @@ def test_undecodable_bytes(texts: list[bytes]) -> None:
 
 
 def test_a_lone_surrogate_in_json_is_one_replacement_character() -> None:
-    column, _, _ = cut_json_lines(rb'"a\ud800\udc00\udfffb\ud7ff"' + b'\n"c"\n', [], True)
+    column, _, _ = cut_json_lines(rb'"a\ud800\udc00\udfffb\ud7ff"' + b'\n"c"\n', [], True, 1 << 30)
     replaced_column, rows = column.checked("replace")
     assert replaced_column.to_list() == ["a\U00010000\ufffdb\ud7ff".encode(), b"c"]
     assert rows.tolist() == [0] and replaced_column.places.tolist() == column.places.tolist()

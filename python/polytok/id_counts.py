@@ -51,13 +51,7 @@ def count_ids(
 
 
 def text_batches(texts: os.PathLike[str] | Iterable[Any]) -> Iterator[list[Text]]:
-    """Yields the texts in batches; joins the parts of a file that is one text."""
-    parts: list[bytes] = []
-    for item in InputStream(texts, InputOptions(), TrainingReport(), "keep"):
-        if not isinstance(item, Part):
-            yield list(item)
-            continue
-        parts.append(item.data)
-        if item.is_last:
-            yield [b"".join(parts)]
-            parts = []
+    """Yields the texts in batches."""
+    for batch in InputStream(texts, InputOptions(), TrainingReport(), "keep"):
+        if not isinstance(batch, Part):  # without ``in_parts``, there are no parts
+            yield list(batch)

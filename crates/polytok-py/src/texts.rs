@@ -100,6 +100,12 @@ impl PyTexts {
         self.0.text_bytes()
     }
 
+    /// The length of the longest text in bytes; 0 without texts.
+    #[getter]
+    fn longest(&self) -> usize {
+        self.0.spans().iter().map(Range::len).max().unwrap_or(0)
+    }
+
     /// The texts as a list of bytes, with None for null.
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let texts = self.0.slices().into_iter().map(|text| text.map(|text| PyBytes::new(py, text)));
@@ -159,14 +165,15 @@ fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last:
     Ok((PyTexts(texts), used))
 }
 
-/// Reads a field from the lines of a block of JSON lines. Also returns the offset of each line without a text, and the
-/// reason.
+/// Reads a field from the lines of a block of JSON lines; lines of more than `max_bytes` are not parsed. Also returns
+/// the offset of each line without a text, and the reason.
 #[pyfunction]
 fn cut_json_lines(
     py: Python<'_>,
     data: PyBackedBytes,
     path: Vec<String>,
     is_last: bool,
+    max_bytes: usize,
 ) -> PyResult<(PyTexts, usize, MissingTexts)> {
     if path.len() > MAX_PATH_KEYS {
         return Err(argument_error(format!(
@@ -176,7 +183,7 @@ fn cut_json_lines(
     }
     let field = path.join(".");
     let path: Vec<Vec<u8>> = path.into_iter().map(String::into_bytes).collect();
-    let (texts, used, left) = py.detach(|| texts::json_lines(&data, &path, is_last));
+    let (texts, used, left) = py.detach(|| texts::json_lines(&data, &path, is_last, max_bytes));
     Ok((PyTexts(texts), used, left.into_iter().map(|(place, why)| (place, why.describe(&field))).collect()))
 }
 

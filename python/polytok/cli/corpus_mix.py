@@ -12,9 +12,8 @@ from ..corpus.plan import SHARD_SIZE
 from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
-from ..resources import memory_size
 from .json_output import add_json_option, print_json
-from .options import add_quiet_option, add_verb_parser, print_already_finished, shows_progress
+from .options import add_quiet_option, add_verb_parser, parse_size, print_already_finished, shows_progress
 from .style import escape_line_breaks, print_line
 
 _EXAMPLES = """\
@@ -47,7 +46,7 @@ def add_mix_parser(subparsers: Any) -> None:
         "--documents", action="store_true", help="write a table with the dataset and the index of each document"
     )
     parser.add_argument(
-        "--shard-size", type=memory_size, default=SHARD_SIZE, metavar="SIZE", help="the size of a shard's ids"
+        "--shard-size", type=parse_size, default=SHARD_SIZE, metavar="SIZE", help="the size of a shard's ids"
     )
     parser.add_argument("--workers", type=int, metavar="N", help="the number of processes")
     parser.add_argument(

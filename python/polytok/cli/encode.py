@@ -128,6 +128,7 @@ def _encodings(
         else:
             encoder = encoder or tokenizer.encoder(options=options)
             ids = encoder.push(item.data)
+            item.check_open(encoder.pending_bytes)
             if item.is_last:
                 ids += encoder.finish()
                 encoder = None

@@ -8,7 +8,9 @@ import warnings
 from ..corpus.sources import read_name_list
 from ..errors import ArgumentError
 from ..reading import InputOptions
+from ..reading.choices import MAX_RECORD_BYTES
 from .option_values import no_input_hint
+from .options import parse_size
 
 
 def add_input_options(
@@ -46,7 +48,14 @@ def add_reading_options(
         "--bad-records",
         choices=["error", "skip"],
         default="error",
-        help="how to treat records that lack the field or are not valid; by default an error",
+        help="how to treat records that lack the field, are not valid or too long; by default an error",
+    )
+    group.add_argument(
+        "--max-record-bytes",
+        type=parse_size,
+        default=MAX_RECORD_BYTES,
+        metavar="SIZE",
+        help="the maximum length of a record after decompression, for example 16M; by default 1G",
     )
     group.add_argument(
         "--damaged-files",
@@ -103,6 +112,7 @@ def parse_input_options(arguments: argparse.Namespace) -> InputOptions:
         separator=arguments.separator,
         bad_bytes=arguments.bad_bytes,
         bad_records=arguments.bad_records,
+        max_record_bytes=arguments.max_record_bytes,
         damaged_files=arguments.damaged_files,
     )
 

@@ -10,10 +10,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from ..errors import ArgumentError
 from ..files import open_replacement
 from ..options import Options
+from ..resources import memory_size
 from ..values import Special
 from .style import escape_line_breaks
+
+
+def parse_size(text: str) -> int:
+    """Returns the number of bytes that an argument such as ``512M`` names, for `argparse`."""
+    try:
+        return memory_size(text)
+    except ArgumentError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def add_verb_parser(subparsers: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:

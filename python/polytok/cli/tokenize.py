@@ -16,7 +16,6 @@ from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
 from ..files import created_folder, write_error
-from ..resources import memory_size
 from .inputs import add_input_options, parse_input_options, required_input_names
 from .json_output import add_json_option, print_json
 from .models import add_model_options, load_tokenizer, refuse_tokenizers_as_texts, take_model_of_inputs
@@ -25,6 +24,7 @@ from .options import (
     add_special_token_options,
     add_verb_parser,
     encode_options,
+    parse_size,
     print_already_finished,
     shows_progress,
 )
@@ -108,7 +108,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--shard-size",
-        type=_parse_size,
+        type=parse_size,
         default=_DEFAULT_OPTIONS.shard_size,
         metavar="SIZE",
         help="the bytes of input for each shard; by default 128M",
@@ -239,10 +239,3 @@ def _parse_shuffle(text: str) -> int | str:
     if text != "all" and not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number of documents nor all")
     return text if text == "all" else int(text)
-
-
-def _parse_size(text: str) -> int:
-    try:
-        return memory_size(text)
-    except ArgumentError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error

@@ -6,12 +6,10 @@ import argparse
 import sys
 from typing import Any
 
-from ..errors import ArgumentError
-from ..resources import memory_size
 from ..training import Inputs, TrainingReport
 from ..training.inputs import path_or_url
 from . import inputs
-from .options import add_quiet_option
+from .options import add_quiet_option, parse_size
 from .texts import STDIN, input_file_names
 
 
@@ -21,7 +19,7 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     inputs.add_input_options(parser, ["error", "replace", "skip", "keep"], bad_bytes_help)
     group = parser.add_argument_group("resources")
     group.add_argument(
-        "--max-memory", type=_parse_memory, metavar="SIZE", help="use files on disk beyond this limit, for example 512M"
+        "--max-memory", type=parse_size, metavar="SIZE", help="use files on disk beyond this limit, for example 512M"
     )
     group.add_argument(
         "--threads", type=int, metavar="N", help="the number of threads; by default one for each processor"
@@ -52,10 +50,3 @@ def print_report(report: TrainingReport) -> None:
     """Prints the report if texts were skipped or the report has notes."""
     if text := str(report):
         print(f"polytok: {text}", file=sys.stderr)
-
-
-def _parse_memory(text: str) -> int:
-    try:
-        return memory_size(text)
-    except ArgumentError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error

@@ -1,13 +1,15 @@
 """Splits files into blocks: some megabytes of texts, with the position of each text in its file.
 
-No byte is read twice, and memory holds only one block. A text longer than a block makes its block longer. The number of
-texts in a block is limited too, because an empty line is one byte of a file but needs 70 bytes of memory.
+No byte is read twice, and memory holds only one block. A text longer than a block makes its block longer, up to the
+limit of ``max_record_bytes``: of a longer record, memory holds only the bytes up to the limit, however far the file
+expands when it is decompressed. The number of texts in a block is limited too, because an empty line is one byte of a
+file but needs 70 bytes of memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .choices import Format, InputOptions
+from .skipped import too_long_reason
 from .streams import Content
 
 BLOCK_BYTES = 1 << 21
@@ -44,6 +47,21 @@ class Block:
     end: int = 0
     columns: Any = None
 
+    def without(self, reasons: dict[int, str]) -> Block:
+        """Returns the block without some texts, which are skipped: ``reasons`` has a reason for each of their rows."""
+        is_kept = np.ones(len(self.numbers), bool)
+        is_kept[list(reasons)] = False
+        rows = np.flatnonzero(is_kept)
+        skipped = [(int(self.numbers[row]), reason) for row, reason in reasons.items()]
+        columns = None if self.columns is None else self.columns.take(rows)
+        return replace(
+            self,
+            texts=self.texts.take(rows),
+            numbers=self.numbers[rows],
+            skipped=sorted([*self.skipped, *skipped]),
+            columns=columns,
+        )
+
 
 def text_terminator(input_options: InputOptions, format: Format) -> bytes | None:
     """Returns the bytes that end each text of a file; None for a file with one text, and for a table."""
@@ -55,7 +73,8 @@ def text_terminator(input_options: InputOptions, format: Format) -> bytes | None
 def _choose_splitter(input_options: InputOptions, format: Format) -> Splitter:
     """Returns the function that splits a text file, or JSON lines, into texts."""
     if format == "jsonl":
-        return lambda data, is_last: _core.cut_json_lines(data, input_options.names, is_last)
+        names, max_bytes = input_options.names, input_options.max_record_bytes
+        return lambda data, is_last: _core.cut_json_lines(data, names, is_last, max_bytes)
     if input_options.lines:
         return lambda data, is_last: (*_core.cut_lines(data, is_last), [])
     if (separator := text_terminator(input_options, format)) is not None:
@@ -71,12 +90,22 @@ def _split_whole_file(data: bytes, is_last: bool) -> SplitResult:
 def blocks(content: Content, start: int, input_options: InputOptions, format: Format) -> Iterator[Block]:
     """Yields the texts of a stream of text or JSON lines in blocks. ``start`` is the position of the first byte.
 
-    Raises `DamageError` after the last text before damage, and any error of reading the stream.
+    Records of more than ``max_record_bytes`` are skipped. Raises `DamageError` after the last text before damage, and
+    any error of reading the stream.
     """
     splitter = _choose_splitter(input_options, format)
     if (separator := text_terminator(input_options, format)) is not None:
         content = _LimitedContent(content, separator)
-    yield from _split_blocks(content, start, splitter)
+    for block in _split_blocks(content, start, splitter, separator, input_options.max_record_bytes):
+        yield without_long_texts(block, input_options.max_record_bytes)
+
+
+def without_long_texts(block: Block, max_bytes: int) -> Block:
+    """Returns a block without the texts that are longer than the limit, which are skipped."""
+    if block.texts.longest <= max_bytes:
+        return block
+    rows = np.flatnonzero(block.texts.ends - block.texts.starts > max_bytes)
+    return block.without(dict.fromkeys(map(int, rows), too_long_reason(max_bytes)))
 
 
 class _LimitedContent:
@@ -99,9 +128,12 @@ class _LimitedContent:
         return self._data[start : self._position]
 
 
-def _split_blocks(content: Content, start: int, splitter: Splitter) -> Iterator[Block]:
+def _split_blocks(
+    content: Content, start: int, splitter: Splitter, separator: bytes | None, max_bytes: int
+) -> Iterator[Block]:
     remaining_data = b""
     size = BLOCK_BYTES
+    max_open_bytes = max_bytes + len(separator or b"x") - 1  # the first bytes of a separator can follow the record
     while True:
         new_data = content.read(size)
         data = remaining_data + new_data if remaining_data else new_data
@@ -116,5 +148,35 @@ def _split_blocks(content: Content, start: int, splitter: Splitter) -> Iterator[
             return
         start = end
         remaining_data = data[byte_count:] if byte_count else data
+        if not byte_count and len(data) > max_open_bytes:
+            reason = too_long_reason(max_bytes)
+            if separator is None:  # the rest of the file belongs to the same text
+                yield _block_without_texts(data, start, len(data), reason)
+                return
+            start, remaining_data = yield from _skip_record(content, start, data, separator, reason)
         # An incomplete text is split again after each read; doubling the size keeps the total time linear.
-        size = BLOCK_BYTES if byte_count else max(BLOCK_BYTES, len(data))
+        size = min(len(remaining_data), max_open_bytes + 1 - len(remaining_data))
+        size = BLOCK_BYTES if byte_count else max(BLOCK_BYTES, size)
+
+
+def _skip_record(
+    content: Content, start: int, data: bytes, separator: bytes, reason: str | None
+) -> Generator[Block, None, tuple[int, bytes]]:
+    """Reads a record to its end without keeping it; ``data`` has its first bytes.
+
+    Yields blocks without texts, the first of which reports the record. Returns the position after the record, and the
+    bytes that were read after it.
+    """
+    while (offset := data.find(separator)) < 0 and (new_data := content.read(BLOCK_BYTES)):
+        byte_count = max(0, len(data) - len(separator) + 1)  # the first bytes of a separator can be at the end
+        yield _block_without_texts(data, start, byte_count, reason)
+        start, data, reason = start + byte_count, data[byte_count:] + new_data, None
+    byte_count = len(data) if offset < 0 else offset + len(separator)
+    yield _block_without_texts(data, start, byte_count, reason)
+    return start + byte_count, data[byte_count:]
+
+
+def _block_without_texts(data: bytes, start: int, byte_count: int, reason: str | None) -> Block:
+    """Returns a block of bytes that are skipped; with a reason, it reports the record at ``start``."""
+    skipped = [] if reason is None else [(start, reason)]
+    return Block(_core.Texts.of_list([]), np.zeros(0, np.int64), skipped, data, start, start + byte_count)

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, get_args
 
 from ..checked import checked_fields
-from ..checks import flag, one_of
+from ..checks import flag, number, one_of
 from ..errors import ArgumentError
 from ..keywords import keyword
 
 Format = Literal["text", "jsonl", "parquet", "arrow"]
 BadBytes = Literal["error", "replace", "skip", "keep"]
 ErrorOrSkip = Literal["error", "skip"]
+
+MAX_RECORD_BYTES = 1 << 30
 
 
 class InputKeywords(TypedDict, total=False):
@@ -25,6 +27,7 @@ class InputKeywords(TypedDict, total=False):
     separator: str | None
     bad_bytes: BadBytes | None
     bad_records: ErrorOrSkip
+    max_record_bytes: int
     damaged_files: ErrorOrSkip
 
 
@@ -43,8 +46,11 @@ class InputOptions:
       U+FFFD (``replace``), skip and report the text (``skip``), or keep its bytes (``keep``). ``keep`` is allowed only
       for models whose symbols are bytes, and is their default; the default of other models is ``error``. Except with
       ``error``, lone surrogates of a ``str`` are replaced with U+FFFD.
-    * ``bad_records``: how to treat an invalid record, and a record without the field: raise an error (``error``), or
-      skip and report the record (``skip``).
+    * ``bad_records``: how to treat an invalid record, a record without the field, and a record that is longer than
+      ``max_record_bytes``: raise an error (``error``), or skip and report the record (``skip``).
+    * ``max_record_bytes``: the maximum length of a record after decompression, by default 1 GiB. A record is a JSON
+      line with all its fields, a row of a table with the columns that are read, a line, a text between separators, or a
+      text file. A text file that is read in parts is not limited, but a part of it that must be in memory is.
     * ``damaged_files``: how to treat a damaged or truncated file: raise an error (``error``), or read the texts before
       the damage and report the damage (``skip``).
     """
@@ -55,6 +61,7 @@ class InputOptions:
     separator: str | None = None
     bad_bytes: BadBytes | None = None
     bad_records: ErrorOrSkip = "error"
+    max_record_bytes: int = MAX_RECORD_BYTES
     damaged_files: ErrorOrSkip = "error"
 
     def __post_init__(self) -> None:
@@ -63,6 +70,7 @@ class InputOptions:
         one_of("bad_bytes", self.bad_bytes, (*get_args(BadBytes), None))
         one_of("bad_records", self.bad_records, get_args(ErrorOrSkip))
         one_of("damaged_files", self.damaged_files, get_args(ErrorOrSkip))
+        number("max_record_bytes", self.max_record_bytes, least=1)
         flag("lines", self.lines)
         if not isinstance(self.field, str) or not self.field:
             raise ArgumentError(f"{keyword('field', self.field)} is not the name of a field")

@@ -16,7 +16,7 @@ from ..keywords import keyword
 from .blocks import Block
 from .choices import BadBytes, InputOptions
 from .fields import field_names, fields_text, records_in
-from .skipped import SkippedText
+from .skipped import SkippedText, too_long_reason
 from .streams import DamageError
 
 NOT_UTF8_REASON = "not UTF-8"
@@ -64,20 +64,32 @@ def apply_input_options(
     try:
         for block in blocks:
             if block.skipped and input_options.bad_records == "error":
-                raise _record_error(block, input_options.field, place)
+                raise _record_error(block, input_options, place)
             yield _checked_documents(block, json_bad_bytes, place)
             end = block.end
     except DamageError as error:
         yield damaged_documents(error, input_options, place(end))
 
 
-def _record_error(block: Block, field: str, place: PlaceFunction) -> FormatError:
+def _record_error(block: Block, input_options: InputOptions, place: PlaceFunction) -> FormatError:
     """Returns the error for the first skipped record of a block; if the record lacks the field, with its fields."""
-    number, reason = block.skipped[0]
-    message = f"{_skipped_text(number, reason, place)}; {keyword('bad_records', 'skip')} skips such records"
+    (number, reason), field = block.skipped[0], input_options.field
+    text = _skipped_text(number, reason, place)
+    if reason == too_long_reason(input_options.max_record_bytes):
+        return long_record_error(text)
+    message = f"{text}; {keyword('bad_records', 'skip')} skips such records"
+    if not reason.startswith("no field"):
+        return FormatError(message)
     names = field_names(records_in(block.data[number - block.start :].partition(b"\n")[0]))
-    is_listed = reason.startswith("no field") and field not in names and names
-    return FormatError(f"{message}; {fields_text(names, field)}" if is_listed else message)
+    return FormatError(f"{message}; {fields_text(names, field)}" if names and field not in names else message)
+
+
+def long_record_error(text: SkippedText) -> FormatError:
+    """Returns the error for a record that is longer than the limit."""
+    return FormatError(
+        f"{text}; {keyword('bad_records', 'skip')} skips such records, and a larger {keyword('max_record_bytes')} "
+        "accepts them"
+    )
 
 
 def damaged_documents(error: DamageError, input_options: InputOptions, place: str | None = None) -> Documents:
@@ -145,13 +157,8 @@ def add_field_columns(blocks: Iterable[Block], names: Sequence[str], arrow: Any)
     """
     for block in blocks:
         records = [_parse_record(block, int(number)) for number in block.numbers]
-        unreadable_texts = [
-            (int(block.numbers[row]), record) for row, record in enumerate(records) if isinstance(record, str)
-        ]
-        if unreadable_texts:
-            rows = np.array([row for row, record in enumerate(records) if not isinstance(record, str)], np.int64)
-            skipped_texts = sorted([*block.skipped, *unreadable_texts])
-            block = replace(block, texts=block.texts.take(rows), numbers=block.numbers[rows], skipped=skipped_texts)
+        unreadable_rows = {row: record for row, record in enumerate(records) if isinstance(record, str)}
+        block = block.without(unreadable_rows) if unreadable_rows else block
         fields = {
             name: [_field_as_text(record, name) for record in records if not isinstance(record, str)] for name in names
         }

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from ..errors import FileError, FormatError, PolytokError
 from ..files import similar_file
+from ..keywords import keyword
 from . import remote
 from .blocks import Block, blocks
 from .choices import BadBytes, Format, InputOptions
@@ -27,11 +28,24 @@ _PART_BYTES = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a text. ``is_last`` is true for the last part of the text; ``place`` names the file for reports."""
+    """A part of a text. ``is_last`` is true for the last part of the text; ``place`` names the file for reports.
+
+    A text in parts can be of any length. ``max_open_bytes`` limits the bytes that a reader of parts keeps from one part
+    to the next.
+    """
 
     data: bytes
     is_last: bool
     place: str
+    max_open_bytes: int
+
+    def check_open(self, open_bytes: int) -> None:
+        """Raises `FormatError` if the reader keeps more bytes of this part and earlier parts than the limit allows."""
+        if open_bytes > self.max_open_bytes:
+            raise FormatError(
+                f"{self.place}: {open_bytes} bytes of the text must be in memory together, more than "
+                f"{keyword('max_record_bytes', self.max_open_bytes)} allows; raise this limit"
+            )
 
 
 def open_file(name: str) -> IO[bytes]:
@@ -147,7 +161,7 @@ def _read_parts(name: str, content: Content, input_options: InputOptions) -> Ite
     data, damage = _read_part(content, input_options)
     while data:
         next_data, damage = _read_part(content, input_options)
-        yield Part(data, not next_data, name)
+        yield Part(data, not next_data, name, input_options.max_record_bytes)
         data = next_data
     if damage is not None:
         yield damage

@@ -8,6 +8,11 @@ from typing import NamedTuple
 _MAX_EXAMPLES = 10
 
 
+def too_long_reason(max_bytes: int) -> str:
+    """Returns the reason for skipping a record that is longer than the limit. The engine uses the same words."""
+    return f"longer than {max_bytes} bytes"
+
+
 class SkippedText(NamedTuple):
     """A skipped text: the reason, the place of the text in a file, and details about this text."""
 

@@ -22,11 +22,9 @@ GZIP_MAGIC, ZSTD_MAGIC, BZIP2_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # The last three bytes of the 16 magic numbers of zstd's skippable frames. Files of pzstd begin with such a frame.
 _ZSTD_SKIPPABLE_MAGIC_END = b"\x2a\x4d\x18"
 
-# The number of compressed bytes in a step: 8 kB of gzip expand to at most 8 MB.
-_STEP_BYTES = 1 << 13
+_STEP_BYTES = 1 << 13  # the number of compressed bytes that are read at a time
 
-# The largest output of a step of the other compressions, whose packages can limit it. Larger steps of zstd leave the
-# processor's cache.
+# The largest output of a step. Larger steps of zstd leave the processor's cache.
 _MAX_OUTPUT_BYTES = 1 << 17
 
 # The logarithm of zstd's largest window, 2 GiB, as `zstd --long=31` writes it. By default, packages reject windows of
@@ -113,7 +111,7 @@ def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
     Raises `ArgumentError` if a package for zstd is missing.
     """
     if first_bytes.startswith(GZIP_MAGIC):
-        return _MemberReader(name, file, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16), zlib.error, is_padded=True)
+        return _MemberReader(name, file, _GzipDecompressor, zlib.error, is_padded=True)
     if first_bytes.startswith(BZIP2_MAGIC):
         return _MemberReader(name, file, bz2.BZ2Decompressor, OSError)
     if first_bytes.startswith(XZ_MAGIC):
@@ -160,6 +158,27 @@ class _UncompressedFile:
         )
 
 
+class _GzipDecompressor:
+    """A decompressor of a gzip member with the methods that the decompressors of bz2, lzma and zstd have."""
+
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        self.needs_input = True
+
+    @property
+    def eof(self) -> bool:
+        return self._zlib.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zlib.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        output = self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
+        self.needs_input = len(output) < max_length
+        return output
+
+
 class _MemberReader:
     """A stream of the content of all members of a compressed file. The last member must be complete."""
 
@@ -180,6 +199,7 @@ class _MemberReader:
         self._member_decompressor: Any = None
         self._compressed_bytes = b""
         self._bytes_consumed = 0
+        self._pending_bytes = 0  # the compressed bytes of which not all output has been read
         self._damage: DamageError | None = None
 
     def read(self, size: int, /) -> bytes:
@@ -215,7 +235,7 @@ class _MemberReader:
 
     def _fill_input(self) -> bool:
         """Reads compressed bytes if the decompressor needs them. Returns False at the end of the file."""
-        if self._member_decompressor is not None and not getattr(self._member_decompressor, "needs_input", True):
+        if self._member_decompressor is not None and not self._member_decompressor.needs_input:
             return True
         while not self._compressed_bytes:
             self._compressed_bytes = self._file.read(_STEP_BYTES)
@@ -243,9 +263,11 @@ class _MemberReader:
             self._member_decompressor = self._create_decompressor()
         decompressor = self._member_decompressor
         step_input, self._compressed_bytes = self._compressed_bytes, b""
-        limit = (_MAX_OUTPUT_BYTES,) if hasattr(decompressor, "needs_input") else ()
-        data: bytes = decompressor.decompress(step_input, *limit)
-        self._bytes_consumed += len(step_input)
+        data: bytes = decompressor.decompress(step_input, _MAX_OUTPUT_BYTES)
+        self._pending_bytes += len(step_input)
+        if decompressor.eof or decompressor.needs_input:
+            self._bytes_consumed += self._pending_bytes
+            self._pending_bytes = 0
         if decompressor.eof:
             self._bytes_consumed -= len(decompressor.unused_data)
             self._compressed_bytes = decompressor.unused_data + self._compressed_bytes

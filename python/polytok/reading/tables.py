@@ -11,9 +11,11 @@ import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import _core
 from ..errors import ArgumentError, FormatError
@@ -22,6 +24,7 @@ from .choices import BadBytes, Format, InputOptions
 from .documents import Documents, apply_input_options
 from .fields import fields_text
 from .kinds import ARROW_FILE_MAGIC
+from .skipped import too_long_reason
 from .streams import DamageError, is_compressed
 
 # The maximum number of rows in a batch. It limits the memory for columns that expand a lot when they are decoded.
@@ -192,29 +195,64 @@ class TextColumn:
         type_names = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
         return any(getattr(arrow_types, f"is_{type_name}")(column_type) for type_name in type_names)
 
-    def blocks(self, batches: Iterator[Any]) -> Iterator[Block]:
-        """Yields the texts of record batches in blocks. The numbers of texts are rows, counted from 0."""
+    def blocks(self, batches: Iterator[Any], max_record_bytes: int) -> Iterator[Block]:
+        """Yields the texts of record batches in blocks. The numbers of texts are rows, counted from 0.
+
+        Rows whose texts have more than ``max_record_bytes`` together are skipped.
+        """
         row = 0
         for batch in batches:
-            block_rows = _rows_per_block(batch.num_rows, batch.nbytes)
-            for start in range(0, batch.num_rows, block_rows):
-                yield self._create_block(batch.slice(start, block_rows), row + start)
+            for start, end in pairwise(self._block_starts(batch)):
+                block = self._create_block(batch.slice(start, end - start), row + start)
+                yield self._without_long_rows(block, max_record_bytes)
             row += batch.num_rows
+
+    def _block_starts(self, batch: Any) -> Sequence[int]:
+        """Returns the rows of a record batch at which its blocks begin, and the number of its rows.
+
+        A dictionary can have few bytes and many long texts, so the lengths of its texts are added up.
+        """
+        column = self.column(batch, self.field)
+        if not self._arrow.types.is_dictionary(column.type):
+            block_rows = _rows_per_block(batch.num_rows, batch.nbytes)
+            return [*range(0, batch.num_rows, block_rows), batch.num_rows]
+        total_lengths = np.cumsum(self._text_lengths(column))
+        starts = [0]
+        while starts[-1] < batch.num_rows:
+            length_before = total_lengths[starts[-1] - 1] if starts[-1] else 0
+            end = int(np.searchsorted(total_lengths, length_before + BLOCK_BYTES, side="right"))
+            starts.append(min(max(end, starts[-1] + 1), starts[-1] + _MAX_BATCH_ROWS, batch.num_rows))
+        return starts
+
+    def _without_long_rows(self, block: Block, max_record_bytes: int) -> Block:
+        lengths = block.texts.ends - block.texts.starts
+        for name in self.other_columns:
+            if self._is_text(block.columns[name].type):
+                lengths += self._text_lengths(block.columns[name])
+        rows = np.flatnonzero(lengths > max_record_bytes)
+        return block.without(dict.fromkeys(rows.tolist(), too_long_reason(max_record_bytes))) if len(rows) else block
+
+    def _text_lengths(self, column: Any) -> npt.NDArray[np.int64]:
+        """Returns the number of bytes of each text of a column; 0 for null."""
+        if isinstance(column, self._arrow.ChunkedArray):
+            return np.concatenate([np.zeros(0, np.int64), *map(self._text_lengths, column.chunks)])
+        if self._arrow.types.is_dictionary(column.type):
+            lengths = np.append(self._text_lengths(column.dictionary), 0)  # the index -1 selects the 0
+            indices = self._compute.fill_null(column.indices.cast(self._arrow.int64()), -1)
+            return np.take(lengths, indices.to_numpy())
+        texts = _core.Texts.of_arrow(self._texts(column))
+        return np.subtract(texts.ends, texts.starts)
 
     def _create_block(self, batch: Any, first_row: int) -> Block:
         texts = _core.Texts.of_arrow(self._texts(self.column(batch, self.field)))
-        rows, skipped_rows = np.arange(batch.num_rows), []
-        if (is_valid := texts.validity) is not None:
-            reason = f"the field {self.field!r} is null"
-            skipped_rows = [(first_row + int(row), reason) for row in np.flatnonzero(~is_valid)]
-            rows = np.flatnonzero(is_valid)
-            texts = texts.take(rows)
         columns = None
         if self.other_columns:
-            columns = self._arrow.table({name: self.column(batch, name) for name in self.other_columns}).take(rows)
-        return Block(
-            texts, rows + first_row, skipped_rows, start=first_row, end=first_row + batch.num_rows, columns=columns
-        )
+            columns = self._arrow.table({name: self.column(batch, name) for name in self.other_columns})
+        rows = np.arange(first_row, first_row + batch.num_rows)
+        block = Block(texts, rows, [], start=first_row, end=first_row + batch.num_rows, columns=columns)
+        if (is_valid := texts.validity) is None:
+            return block
+        return block.without(dict.fromkeys(np.flatnonzero(~is_valid).tolist(), f"the field {self.field!r} is null"))
 
     def column(self, batch: Any, field: str) -> Any:
         """Returns a column of a record batch; the parts of a nested column's name are separated by dots."""
@@ -233,11 +271,11 @@ def _column_path(schema: Any, field: str) -> list[str]:
     return [field] if field in schema.names else field.split(".")
 
 
-def table_blocks(name: str, table: Table, column: TextColumn, group: int) -> Iterator[Block]:
+def table_blocks(name: str, table: Table, column: TextColumn, group: int, max_record_bytes: int) -> Iterator[Block]:
     """Yields the texts of a group in blocks. Raises `DamageError` after the last text before damage."""
     arrow = require_pyarrow(name)
     try:
-        yield from column.blocks(table.batches(group, (column.field, *column.other_columns)))
+        yield from column.blocks(table.batches(group, (column.field, *column.other_columns)), max_record_bytes)
     except (arrow.ArrowException, OSError) as error:
         raise _table_error(name, error) from error
 
@@ -261,7 +299,7 @@ def table_documents(
     table = open_table(name, file, first_bytes, format)
     column = TextColumn(name, table.schema, input_options.field, columns)
     for group in range(len(table.sizes)) if groups is None else groups:
-        group_blocks = table_blocks(name, table, column, group)
+        group_blocks = table_blocks(name, table, column, group, input_options.max_record_bytes)
         place = partial(_describe_place, name, table, group)
         for documents in apply_input_options(group_blocks, input_options, bad_bytes, place, is_json=False):
             yield replace(documents, group=group)

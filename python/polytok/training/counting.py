@@ -101,6 +101,11 @@ class Counts:
         """Counts a part of a long text. The next calls must pass the remaining parts of the same text."""
         self._open_counter().push_part(part, is_last)
 
+    @property
+    def open_bytes(self) -> int:
+        """The number of bytes of a text in parts that are not counted yet, because a later part can change them."""
+        return self._open_counter().open_bytes
+
     def add(self, words: Iterable[tuple[bytes, int]]) -> None:
         """Adds words with their counts, without normalizing or splitting them. No texts can be counted afterwards.
 

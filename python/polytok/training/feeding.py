@@ -36,13 +36,18 @@ def feed(
     a text that exceeds the memory limit, if the trainer needs whole texts.
     """
     counts = trainer if isinstance(trainer, Counts) else getattr(trainer, "counts", None)
+    takes_parts = counts is not None and counts.takes_parts
+    works_on_lines = bool(getattr(trainer, "lines", False))
     used_report = TrainingReport() if report is None else report
-    stream = InputStream(inputs, input_options, used_report, bad_bytes_for(trainer, input_options))
-    push_part = _create_push_part(trainer, counts, max_memory)
+    bad_bytes = bad_bytes_for(trainer, input_options)
+    stream = InputStream(inputs, input_options, used_report, bad_bytes, in_parts=takes_parts or works_on_lines)
+    push_part = _push_parts_to(counts) if counts and takes_parts else _push_lines_to(trainer, max_memory)
     for batch in stream:
         if isinstance(batch, Part):
             push_part(batch)
         else:
+            if not takes_parts and not works_on_lines:
+                _check_memory(max(map(len, batch)), max_memory, "the inputs")
             trainer.push(batch)
         if progress is not None:
             progress("reading", stream.done, stream.total)
@@ -66,31 +71,39 @@ def bad_bytes_for(trainer: Any, input_options: InputOptions) -> BadBytes:
     return input_options.bad_bytes or default
 
 
-def _create_push_part(trainer: Any, counts: Counts | None, max_memory: int | None) -> Callable[[Part], None]:
-    """Returns a function that passes parts of texts to a trainer.
-
-    `Counts` accept any part of a text. Trainers that work on lines receive whole lines. Other trainers receive whole
-    texts, whose parts are buffered.
-    """
-    if counts is not None and counts.takes_parts:
-        return lambda part: counts.push_part(part.data, is_last=part.is_last)
-    buffered_parts: list[bytes] = []
-    max_bytes = None if max_memory is None else max_memory // _MEMORY_PER_TEXT_SIZE
-    works_on_lines = bool(getattr(trainer, "lines", False))
+def _push_parts_to(counts: Counts) -> Callable[[Part], None]:
+    """Returns a function that passes parts of texts to counts, which keep the text after the last complete word."""
 
     def push_part(part: Part) -> None:
-        end = len(part.data) if part.is_last else part.data.rfind(b"\n") + 1 if works_on_lines else 0
+        counts.push_part(part.data, is_last=part.is_last)
+        part.check_open(counts.open_bytes)
+
+    return push_part
+
+
+def _push_lines_to(trainer: Any, max_memory: int | None) -> Callable[[Part], None]:
+    """Returns a function that passes the whole lines in parts of texts to a trainer, and buffers the last line."""
+    buffered_parts: list[bytes] = []
+
+    def push_part(part: Part) -> None:
+        end = len(part.data) if part.is_last else part.data.rfind(b"\n") + 1
         buffered_parts.append(part.data[:end])
         if end or part.is_last:
             trainer.push([b"".join(buffered_parts)])
             buffered_parts.clear()
         buffered_parts.append(part.data[end:])
-        if max_bytes is not None and sum(map(len, buffered_parts)) > max_bytes:
-            raise ArgumentError(
-                f"{part.place}: a text of more than {max_bytes:,} bytes needs more memory than "
-                f"{keyword('max_memory')} allows "
-                f"({max_memory:,} bytes), because this kind needs {_MEMORY_PER_TEXT_SIZE} times the size of a text: "
-                f"read each line as a text ({keyword('lines', True)}), or raise {keyword('max_memory')}"
-            )
+        open_bytes = sum(map(len, buffered_parts))
+        part.check_open(open_bytes)
+        _check_memory(open_bytes, max_memory, part.place)
 
     return push_part
+
+
+def _check_memory(byte_count: int, max_memory: int | None, place: str) -> None:
+    """Raises `ArgumentError` for a text that the trainer needs as a whole, if its copies exceed the memory limit."""
+    if max_memory is not None and byte_count * _MEMORY_PER_TEXT_SIZE > max_memory:
+        raise ArgumentError(
+            f"{place}: a text of {byte_count:,} bytes or more needs more memory than {keyword('max_memory')} allows "
+            f"({max_memory:,} bytes), because this kind needs {_MEMORY_PER_TEXT_SIZE} times the size of a text: "
+            f"read each line as a text ({keyword('lines', True)}), or raise {keyword('max_memory')}"
+        )

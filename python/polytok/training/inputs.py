@@ -12,9 +12,11 @@ from typing import IO, Any, NoReturn, TypeAlias, cast
 from ..errors import ArgumentError, FormatError
 from ..keywords import keyword
 from ..reading import BadBytes, Documents, InputOptions, SkippedText, SkippedTexts, remote
+from ..reading.documents import long_record_error
 from ..reading.fields import field_names, fields_text, missing_field_error
 from ..reading.files import Part, open_file, read_in_parts, translate_errors
 from ..reading.names import files_named, is_url
+from ..reading.skipped import too_long_reason
 from ..reading.streams import peek_first_bytes
 from ..values import Text
 from .counting import COUNTS_MAGIC
@@ -58,15 +60,25 @@ class TrainingReport(SkippedTexts):
 
 
 class InputStream:
-    """Iterates over the texts of the inputs: batches of texts, and parts of long texts. Also has the progress of
-    reading."""
+    """Iterates over the texts of the inputs, in batches. Also has the progress of reading.
+
+    With ``in_parts``, a text file that is one text is yielded in parts, unless the option ``bad_bytes`` needs the whole
+    text.
+    """
 
     def __init__(
-        self, inputs: Inputs, input_options: InputOptions, report: TrainingReport, bad_bytes: BadBytes
+        self,
+        inputs: Inputs,
+        input_options: InputOptions,
+        report: TrainingReport,
+        bad_bytes: BadBytes,
+        *,
+        in_parts: bool = False,
     ) -> None:
         self._input_items = _input_items(inputs)
         self._input_options = input_options
         self._bad_bytes = bad_bytes
+        self._in_parts = in_parts and bad_bytes != "skip"
         self._utf8_converter = Utf8Converter(bad_bytes)
         self._report = report
         self._text_number = 0
@@ -110,8 +122,10 @@ class InputStream:
                     yield from self._texts_of(result)
                 elif isinstance(result, SkippedText):
                     self._report.add(result)
+                elif isinstance(result, Part):
+                    yield self._convert_part(result)
                 else:
-                    yield from self._convert_text(result)
+                    yield from self._convert_text(*result)
         if self._skipped_names and not self._report.texts and self._input_options.field not in self._skipped_names:
             raise missing_field_error("inputs", self._input_options.field, self._skipped_names)
         if self._file_names and len(self._file_names) == self._report.texts:
@@ -127,16 +141,49 @@ class InputStream:
             self._report.bytes += documents.texts.nbytes
             yield cast("list[bytes]", documents.texts.to_list())  # documents have no null texts
 
-    def _convert_text(self, text: Part | tuple[Text, str]) -> Iterator[bytes | Part]:
-        for converted_text in (
-            self._utf8_converter.part(text) if isinstance(text, Part) else [self._utf8_converter.text(*text)]
-        ):
-            if isinstance(converted_text, SkippedText):
-                self._report.add(converted_text)
+    def _join_parts(self, items: Iterable[Documents | Part]) -> Iterator[Documents | SkippedText | tuple[Text, str]]:
+        """Joins the parts of each text, unless the text is too long."""
+        parts: list[bytes] = []
+        byte_count, max_bytes = 0, self._input_options.max_record_bytes
+        for item in items:
+            if not isinstance(item, Part):
+                yield item
                 continue
-            self._report.texts += not isinstance(converted_text, Part) or converted_text.is_last
-            self._report.bytes += len(converted_text.data if isinstance(converted_text, Part) else converted_text)
-            yield converted_text
+            byte_count += len(item.data)
+            if byte_count <= max_bytes:
+                parts.append(item.data)
+            else:
+                parts.clear()
+            if byte_count > max_bytes and (item.is_last or self._input_options.bad_records == "error"):
+                yield self._long_text(item.place)
+            elif item.is_last:
+                yield b"".join(parts), item.place
+            if item.is_last:
+                parts, byte_count = [], 0
+
+    def _convert_part(self, part: Part) -> Part:
+        converted_part = self._utf8_converter.part(part)
+        self._report.texts += part.is_last
+        self._report.bytes += len(converted_part.data)
+        return converted_part
+
+    def _convert_text(self, text: Text, place: str) -> Iterator[bytes]:
+        converted_text = self._utf8_converter.text(text, place)
+        if isinstance(converted_text, bytes) and len(converted_text) > self._input_options.max_record_bytes:
+            converted_text = self._long_text(place)
+        if isinstance(converted_text, SkippedText):
+            self._report.add(converted_text)
+            return
+        self._report.texts += 1
+        self._report.bytes += len(converted_text)
+        yield converted_text
+
+    def _long_text(self, place: str) -> SkippedText:
+        """Returns the report of a text that is too long. Raises `FormatError` unless the options skip the text."""
+        skipped_text = SkippedText(too_long_reason(self._input_options.max_record_bytes), place)
+        if self._input_options.bad_records == "error":
+            raise long_record_error(skipped_text)
+        return skipped_text
 
     def _read_item(self, item: Any) -> Iterator[Documents | Part | SkippedText | tuple[Text, str]]:
         """Yields the texts of one item of the inputs."""
@@ -176,7 +223,8 @@ class InputStream:
                 f"{name} is a file of counts, but texts are expected here: to train from counts, name only files of "
                 "counts; to add counts up, use Counts.load (count-words --merge)"
             )
-        yield from read_in_parts(name, checked_file, self._input_options, self._bad_bytes)
+        items = read_in_parts(name, checked_file, self._input_options, self._bad_bytes)
+        yield from items if self._in_parts else self._join_parts(items)
         self._file = None
 
 

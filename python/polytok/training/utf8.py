@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from dataclasses import replace
 
 from ..errors import EncodeError
 from ..keywords import keyword
@@ -19,7 +19,6 @@ class Utf8Converter:
     def __init__(self, bad_bytes: BadBytes) -> None:
         self._bad_bytes = bad_bytes
         self._decoder: codecs.IncrementalDecoder | None = None
-        self._buffered_parts: list[bytes] = []
         self._position = 0  # of the decoder's next byte in the text
 
     def text(self, text: Text, place: str) -> bytes | SkippedText:
@@ -57,24 +56,15 @@ class Utf8Converter:
             f"{keyword('bad_bytes', 'skip')} skips the text"
         ) from error
 
-    def part(self, part: Part) -> Iterator[Part | SkippedText]:
-        """Yields the parts of a text, or the report of a skipped text.
+    def part(self, part: Part) -> Part:
+        """Returns a part of a text as UTF-8, or unchanged if bad bytes are kept.
 
-        A part can end inside a character. If the option is "skip", the parts are buffered and yielded as one part.
+        An incomplete character at the end of a part is returned with the next part. Raises `EncodeError` for bytes that
+        are not UTF-8 if the option is "error"; the option "skip" needs whole texts.
         """
-        if self._bad_bytes == "keep":
-            yield part
-        elif self._bad_bytes == "skip":
-            self._buffered_parts.append(part.data)
-            if part.is_last:
-                text = self.text(b"".join(self._buffered_parts), part.place)
-                self._buffered_parts = []
-                yield text if isinstance(text, SkippedText) else Part(text, True, part.place)
-        else:
-            yield Part(self._check_part(part), part.is_last, part.place)
+        return part if self._bad_bytes == "keep" else replace(part, data=self._checked_data(part))
 
-    def _check_part(self, part: Part) -> bytes:
-        """Returns a part as UTF-8. An incomplete character at the end of a part is returned with the next part."""
+    def _checked_data(self, part: Part) -> bytes:
         if self._decoder is None:
             errors = "strict" if self._bad_bytes == "error" else "replace"
             self._decoder = codecs.getincrementaldecoder("utf-8")(errors)

@@ -29,6 +29,8 @@ pub enum NoTextReason {
     Null,
     /// The field is not a string.
     NotAString,
+    /// The line has more bytes than this limit.
+    TooLong(usize),
 }
 
 impl NoTextReason {
@@ -40,13 +42,19 @@ impl NoTextReason {
             NoTextReason::MissingField => format!("no field '{field}'"),
             NoTextReason::Null => format!("the field '{field}' is null"),
             NoTextReason::NotAString => format!("the field '{field}' is not a text"),
+            NoTextReason::TooLong(max_bytes) => format!("longer than {max_bytes} bytes"),
         }
     }
 }
 
-/// Reads the texts of the field at `path` from JSON lines. Returns the texts, the number of bytes read, and a list of
-/// the lines without a text: the start of each line and the reason.
-pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize, Vec<(usize, NoTextReason)>) {
+/// Reads the texts of the field at `path` from JSON lines. Lines of more than `max_bytes` are not parsed. Returns the
+/// texts, the number of bytes read, and a list of the lines without a text: the start of each line and the reason.
+pub fn json_lines(
+    data: &[u8],
+    path: &[Vec<u8>],
+    is_last: bool,
+    max_bytes: usize,
+) -> (Texts, usize, Vec<(usize, NoTextReason)>) {
     let bytes_used = if is_last { data.len() } else { memrchr(b'\n', data).map_or(0, |at| at + 1) };
     let data = &data[..bytes_used];
     let is_utf8 = valid(data).is_ok();
@@ -61,7 +69,13 @@ pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize
     while from < bytes_used {
         let end = memchr(b'\n', &data[from..]).map_or(bytes_used, |length| from + length);
         let text_start = collector.texts.len();
-        match collector.push(&data[from..end], is_utf8) {
+        let line = &data[from..end];
+        let outcome = if line.len() > max_bytes {
+            Some(Err(NoTextReason::TooLong(max_bytes)))
+        } else {
+            collector.push(line, is_utf8)
+        };
+        match outcome {
             Some(Ok(())) => {
                 spans.push(text_start..collector.texts.len());
                 record_starts.push(from);

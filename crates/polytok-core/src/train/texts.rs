@@ -140,6 +140,11 @@ impl TextCounter {
         Ok(())
     }
 
+    /// Returns the number of bytes of the open text that are not counted yet.
+    pub fn open_bytes(&self) -> usize {
+        self.open_text.len()
+    }
+
     /// Returns the number of bytes of memory that the counters and the open text take.
     pub fn memory(&self) -> usize {
         self.counters.iter().map(WordCounter::memory).sum::<usize>() + self.open_text.capacity()

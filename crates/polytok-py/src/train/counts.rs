@@ -109,6 +109,12 @@ impl PyTextCounter {
         Reporter::new(None).run(py, |progress| counter.push_part(&part, is_last, progress))
     }
 
+    /// The number of bytes of the open text that are not counted yet.
+    #[getter]
+    fn open_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, TextCounter::open_bytes)
+    }
+
     /// Returns the counted words, and ends the counter.
     fn finish(&mut self, py: Python<'_>) -> PyResult<PyWordCounter> {
         self.get()?;
