@@ -67,6 +67,32 @@ def test_the_ids_are_those_of_encode(tmp_path: Path, inputs: Path, shard_size: i
     assert actual == encode_all(TEXTS * 3, eos=EOS)
 
 
+@pytest.mark.parametrize("name", ["plan.json", "tokenizer.ptok", "largest shard"])
+@pytest.mark.parametrize("to", ["flat", "parquet"])
+def test_a_job_continues_after_the_disk_was_full(tmp_path: Path, to: str, name: str) -> None:
+    """Tests a full disk by the system's limit on file sizes, which causes the same kind of error."""
+    resource = pytest.importorskip("resource")
+    tokenizer = Tokenizer(sentencepiece_spec())
+    texts = tmp_path / "a.txt"
+    texts.write_text("\n".join(TEXTS * 10), "utf-8")
+
+    def run(folder: Path) -> dict[str, bytes]:
+        tokenize(texts, tokenizer, folder, workers=1, input_options=LINES, to=to)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    expected = run(tmp_path / "expected")
+    sizes = {file_name: len(data) for file_name, data in expected.items()}
+    size = sizes.get(name) or max(sizes.values())
+    unlimited, maximum = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1, maximum))
+    try:
+        with pytest.raises(FileError, match="cannot write: File too large"):
+            run(tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (unlimited, maximum))
+    assert run(tmp_path / "out") == expected
+
+
 @pytest.mark.parametrize("output", ["megatron", "flat", "npy"])
 @pytest.mark.parametrize(("bos", "eos"), [(None, None), (5, "auto"), ("!", None), (None, "<|endoftext|>")], ids=str)
 def test_ids_at_the_start_and_end_of_documents(tmp_path: Path, inputs: Path, output: str, bos: Any, eos: Any) -> None:
