@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha1, sha256
 from pathlib import Path
@@ -183,6 +183,27 @@ def test_a_folder_that_cannot_be_written(server: Server, tmp_path: Path) -> None
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(polytok.FileError, match="cache_dir="):
         fetch_bytes(publish_file(server), tmp_path / "file")
+
+
+def put_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def put_endless_file(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 2**40)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("put", [put_pipe, put_endless_file])
+def test_a_cache_that_others_write_to(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put: Callable[[Path], None]
+) -> None:
+    monkeypatch.setenv("POLYTOK_CACHE_DIR", str(tmp_path / "own"))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    file = publish_file(server)
+    put(tmp_path / file.key)
+    assert named.read_or_fetch(file, "cl100k_base", None) == BODY
 
 
 # The folder of the cache

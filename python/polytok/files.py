@@ -95,6 +95,11 @@ def read(path: str | os.PathLike[str], file_name: str = "the tokenizer file") ->
         raise read_error(error, path, file_name) from error
 
 
+def open_without_waiting(name: str, flags: int) -> int:
+    """Opens a file for the function `open`, whose opener this is, and does not wait for the other end of a pipe."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no O_NONBLOCK
+
+
 def read_error(error: OSError, path: str | os.PathLike[str], file_name: str = "the tokenizer file") -> FileError:
     """Returns the error for a file that cannot be read; for a missing file, with the name of a similar one."""
     advice = similar_file(path) if isinstance(error, FileNotFoundError) else ""

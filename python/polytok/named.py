@@ -19,7 +19,7 @@ from typing import Any
 
 from . import formats
 from .errors import ArgumentError, FetchError, FileError
-from .files import open_replacement, system_path
+from .files import open_replacement, open_without_waiting, system_path
 from .formats import gpt2_pair
 from .formats.base import Pattern, ReadOptions, SpecialTokens
 from .formats.folder import VOCAB_AND_MERGES_FILES, WHOLE_TOKENIZER_FILES, read_folder
@@ -34,6 +34,7 @@ HUB_FILES = (
 )
 """The names of the files to fetch from a repository: only tokenizer files, no weights."""
 
+_MAX_CACHED_BYTES = 2**26
 _ENCODER_SHA256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
 _HUB_NAME = re.compile(r"hf:(?P<repository>[^@]+)(?:@(?P<revision>.+))?")
 _HUB_COPY_HINT = "use a copy of the repository's tokenizer files: " + load_call("/path/to/folder")
@@ -162,11 +163,8 @@ def _other_folder(requested_folder: str | None, default_name: str) -> Path | Non
 def fetch_for_tiktoken(file: PublishedFile, name: str, folder: Path) -> bool:
     """Puts a file into a folder under the name that the package tiktoken gives it. Returns False if it is there."""
     path = folder / file.key
-    try:
-        if sha256(path.read_bytes()).hexdigest() == file.sha256:
-            return False
-    except OSError:
-        pass  # it is not there
+    if _is_content_of(file, _read_cached(path)):
+        return False
     _store(path, next(_kept_contents(file), None) or _download(file, name))
     return True
 
@@ -174,12 +172,25 @@ def fetch_for_tiktoken(file: PublishedFile, name: str, folder: Path) -> bool:
 def _kept_contents(file: PublishedFile, cache_dir: str | os.PathLike[str] | None = None) -> Iterator[bytes]:
     """Yields the right content of a file, from each cache that has it."""
     for path in cached_paths(file, cache_dir):
-        try:
-            data = path.read_bytes()
-        except OSError:
-            continue
-        if sha256(data).hexdigest() == file.sha256:
+        data = _read_cached(path)
+        if _is_content_of(file, data):
             yield data
+
+
+def _is_content_of(file: PublishedFile, data: bytes) -> bool:
+    return sha256(data).hexdigest() == file.sha256
+
+
+def _read_cached(path: Path) -> bytes:
+    """Returns the start of a file, which is the whole of every published file; empty if the file cannot be read.
+
+    Some caches are in the system's folder for temporary files, where other users can put a pipe or a huge file.
+    """
+    try:
+        with open(path, "rb", opener=open_without_waiting) as file:
+            return file.read(_MAX_CACHED_BYTES) or b""
+    except OSError:
+        return b""
 
 
 def _store(path: Path, data: bytes) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ..errors import ArgumentError, FileError
+from ..files import open_without_waiting
 from ..reading import remote
 from ..reading.names import files_named, is_url
 from .journal import PLAN_NAME
@@ -155,7 +156,7 @@ def open_source(source: Source) -> Iterator[IO[bytes]]:
             yield file
         return
     try:
-        with open(source.name, "rb", opener=_open_without_waiting) as local_file:
+        with open(source.name, "rb", opener=open_without_waiting) as local_file:
             _check_unchanged(source, local_file)
             yield local_file
             _check_unchanged(source, local_file)
@@ -163,10 +164,6 @@ def open_source(source: Source) -> Iterator[IO[bytes]]:
         raise
     except OSError as error:
         raise FileError(error.errno, f"cannot read: {error.strerror or error}", source.name) from error
-
-
-def _open_without_waiting(name: str, flags: int) -> int:
-    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no O_NONBLOCK
 
 
 def _check_unchanged(source: Source, file: IO[bytes]) -> None:
