@@ -30,7 +30,7 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
         number = description["number"]
         with place.output_folder() as folder:
             file = OutputFile(folder / f"{task_file_stem(number)}.bin")
-            for part in range(description.get("parts", 1)):
+            for part in range(description.get("writes", 1)):
                 file.write(np.full(1000, number + part, dtype=np.uint8))
                 report_progress(1, 2, 3)
                 time.sleep(description.get("seconds", 0))

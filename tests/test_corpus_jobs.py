@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -19,6 +21,7 @@ import corpus_kills
 from corpus_work import REFUSED, WORK
 from polytok import ArgumentError, FileError, FormatError, PolytokError
 from polytok.corpus.job import AlreadyFinishedEvent, Job, JobStartEvent
+from polytok.corpus.journal import Journal
 from polytok.corpus.run.base import Assignment, TaskDoneEvent, TaskProgram, TaskRetryEvent
 from polytok.corpus.run.local import LocalRunner
 from polytok.corpus.status import job_status
@@ -125,7 +128,7 @@ def remove_record_field(folder: Path) -> None:
 
 def write_foreign_record(folder: Path) -> None:
     """Writes the record and shard of the same task from a job with another plan."""
-    begin_job(folder.parent / "other", parts=2)
+    begin_job(folder.parent / "other", writes=2)
     for name in ("00001.bin", "done/00001.json"):
         (folder.parent / "other" / name).rename(folder / name)
 
@@ -157,6 +160,76 @@ def test_a_shard_that_differs_from_its_record_is_written_again(tmp_path: Path, h
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
+class UnreadableFile:
+    """An open file whose reads fail with an error of no class of polytok."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __enter__(self) -> UnreadableFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def read(self, _: int) -> bytes:
+        raise self.error
+
+
+def test_an_error_of_reading_a_shard_again_is_a_file_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = pytest.importorskip("fsspec.implementations.memory")
+    begin_job(tmp_path / "out")
+    with monkeypatch.context() as patch:
+        error = OSError(errno.EIO, "Input/output error")
+        patch.setattr("polytok.corpus.storage.open", lambda *_: UnreadableFile(error), raising=False)
+        with pytest.raises(FileError, match=r"cannot read: Input/output error: .*out/00000\.bin"):
+            run(job(tmp_path / "out"), workers=1)
+    store = open_storage("memory://unreadable/out")
+    store.write("00000.bin", b"data")
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.MemoryFileSystem, "open", lambda *_: UnreadableFile(RuntimeError("connection reset")))
+        with (
+            pytest.raises(FileError, match="cannot read: RuntimeError: connection reset: .*out/00000.bin"),
+            store.open("00000.bin") as file,
+        ):
+            file.read(1)
+
+
+def test_the_plan_and_its_name_are_on_the_disk_before_the_first_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def record_fsync(descriptor: int) -> None:
+        steps.append("force folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "force file")
+        fsync(descriptor)
+
+    def record_replace(source: Any, target: Any) -> None:
+        steps.append(Path(target).name)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", record_fsync)
+    monkeypatch.setattr(os, "replace", record_replace)
+    run(job(tmp_path / "out", count=1), workers=1)
+    assert steps[:3] == ["force file", "plan.json", "force folder"]
+    assert steps[-3:] == ["force file", "dataset.json", "force folder"]
+
+
+def test_removing_a_job_forces_its_manifest_first_and_its_plan_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(job(tmp_path / "out", count=2), workers=1)
+    steps: list[str] = []
+    store = open_storage(tmp_path / "out")
+    remove = store.remove
+    monkeypatch.setattr(store, "remove", lambda name: (steps.append(name), remove(name)))
+    monkeypatch.setattr(store, "force", lambda names: steps.append("force"))
+    assert Journal(store).remove_job()
+    shards = ["00000.bin", "00001.bin"]
+    assert steps == ["dataset.json", "force", *shards, "tokenizer.ptok", "force", "plan.json", "force"]
+
+
 def test_a_wrong_tokenizer_in_the_folder_is_written_again(tmp_path: Path) -> None:
     begin_job(tmp_path / "out")
     (tmp_path / "out/tokenizer.ptok").write_bytes(b"another")
@@ -170,7 +243,9 @@ def test_a_job_whose_folder_another_job_has_taken_fails() -> None:
 
     def record_event(event: Any) -> None:
         if isinstance(event, JobStartEvent):
-            run(second_job, workers=1)
+            with pytest.raises(ArgumentError, match="holds another job"):
+                run(second_job, workers=1)
+            run(second_job, workers=1, overwrite=True)
 
     with pytest.raises(ArgumentError, match="another job has begun in memory://place/of-two while this job ran"):
         first_job.run(LocalRunner(1), on_event=record_event)
@@ -302,7 +377,7 @@ def wait_for(condition: Callable[[], Any]) -> None:
         time.sleep(0.01)
 
 
-SLOW = "run(job(folder, count=4, seconds=0.05, parts=20))"
+SLOW = "run(job(folder, count=4, seconds=0.05, writes=20))"
 
 
 def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
@@ -316,8 +391,8 @@ def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
             run(job(tmp_path / "out"))
     first_process.kill()
     first_process.communicate()
-    run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # waits until the workers have ended
-    run(job(tmp_path / "one", count=4, seconds=0.05, parts=20), workers=1)
+    run(job(tmp_path / "out", count=4, seconds=0.05, writes=20))  # waits until the workers have ended
+    run(job(tmp_path / "one", count=4, seconds=0.05, writes=20), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 

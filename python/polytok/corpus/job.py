@@ -109,7 +109,8 @@ class Job:
             task_count,
             lambda done_count, total_count: on_event(VerifyProgressEvent(done_count, total_count)),
         )
-        journal.remove_unrecorded_files(task_count, records)
+        if self.storage.has_lock:  # without a lock, another run of the same job can have just written these files
+            journal.remove_unrecorded_files(task_count, records)
         program = TaskProgram(self.program.prepare, {**self.program.setup, "job": identity})
         self._do_remaining(program, records, runner, on_event, inherited_files)
         journal.check_identity(identity)
@@ -121,18 +122,19 @@ class Job:
     def _write_or_check_plan(self, journal: Journal, overwrite: bool) -> str:
         """Writes the plan, or checks that the existing plan is equal. Returns the identity of the job.
 
-        The plan of another job is replaced if no task of that job is done.
+        The plan of another job is replaced if no task of that job is done, and the lock shows that it does not run.
         """
         plan = dict(self.header)
         plan.setdefault("tasks", [assignment.description for assignment in self._all_assignments])
         stored_plan = None if overwrite and journal.remove_job() else journal.read_plan()
+        if stored_plan is None and not journal.create_plan(plan):
+            stored_plan = journal.read_plan()  # another job has just begun
         differences = [] if stored_plan is None else journal.differences(stored_plan, plan)
-        if differences and journal.has_results():
+        if differences and (journal.has_results() or not self.storage.has_lock):
             raise journal.create_other_job_error(differences)
         if differences:
             journal.remove_job()
-        if differences or stored_plan is None:
-            journal.write_plan(plan)
+            journal.create_plan(plan)
         if self.tokenizer is not None:
             journal.store_tokenizer(self.tokenizer, self.is_same_tokenizer)
         return job_identity(plan)

@@ -73,14 +73,16 @@ class Journal:
     def remove_job(self) -> bool:
         """Removes all files of an earlier job. Returns False if the folder has no plan of a job.
 
-        The manifest is removed first and the plan last. So after an interrupted removal, the job does not look
-        complete, and the plan still shows that the remaining files belong to a job.
+        The manifest is removed first and the plan last, and the disk cannot lose this order. So after an interrupted
+        removal, the job does not look complete, and the plan still shows that the remaining files belong to a job.
         """
         if (plan := self.read_plan()) is None:
             return False
         other_names = sorted(name for name in self.storage.names() if _is_job_file(name, len(plan["tasks"])))
-        for name in [MANIFEST_NAME, *other_names, TOKENIZER_NAME, PLAN_NAME]:
-            self.storage.remove(name)
+        for names in ([MANIFEST_NAME], [*other_names, TOKENIZER_NAME], [PLAN_NAME]):
+            for name in names:
+                self.storage.remove(name)
+            self.storage.force(())
         return True
 
     def remove_job_without_results(self, identity: str) -> None:
@@ -139,9 +141,9 @@ class Journal:
             f"Name a new folder, or delete the files of the other job with {keyword('overwrite', True)}"
         )
 
-    def write_plan(self, plan: dict[str, Any]) -> None:
-        """Writes the plan, which marks the folder as the folder of this job."""
-        self.storage.write(PLAN_NAME, to_json({"format": _PLAN_FORMAT, **plan}))
+    def create_plan(self, plan: dict[str, Any]) -> bool:
+        """Writes the plan, which marks the folder as the folder of this job. Returns False if the folder has a plan."""
+        return self.storage.create(PLAN_NAME, to_json({"format": _PLAN_FORMAT, **plan}))
 
     def write_record(self, identity: str, record: Mapping[str, Any]) -> None:
         """Writes the record of a task of this job. The files of the task must already exist.
@@ -154,6 +156,8 @@ class Journal:
 
     def store_tokenizer(self, tokenizer: bytes, is_same_tokenizer: Callable[[bytes], bool]) -> None:
         """Writes the tokenizer file, unless the folder already has a file of the same tokenizer."""
+        if self.storage.create(TOKENIZER_NAME, tokenizer):
+            return
         stored_tokenizer = self.storage.read(TOKENIZER_NAME)
         if stored_tokenizer is None or (stored_tokenizer != tokenizer and not is_same_tokenizer(stored_tokenizer)):
             self.storage.write(TOKENIZER_NAME, tokenizer)
@@ -217,7 +221,7 @@ class Journal:
     def check_identity(self, identity: str) -> None:
         """Raises `ArgumentError` if the folder now has the plan of another job.
 
-        Two jobs can begin in the same folder if the storage has no locks.
+        If the storage has no locks, another job that overwrites this one can begin while this one runs.
         """
         plan = self.read_plan()
         if plan is None or job_identity(plan) != identity:
@@ -230,7 +234,6 @@ class Journal:
         """Forces the files of all records to the disk, then writes the manifest, which marks the job as done."""
         self.storage.force(file["name"] for record in records.values() for file in record["files"])
         self.storage.write(MANIFEST_NAME, manifest)
-        self.storage.force(())
 
     def remove_records(self, count: int) -> None:
         """Removes the records and temporary files of the job's ``count`` tasks, because a finished job does not need

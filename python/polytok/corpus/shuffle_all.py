@@ -16,6 +16,7 @@ are little-endian and of 8 bytes, ids have the dtype of the job.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
@@ -109,9 +110,14 @@ class _RunWriter:
         self._file.write(np.array([len(self._positions)], dtype="<i8"))
 
 
-def read_shard(files: Iterable[IO[bytes]], dtype: np.dtype[Any], shard: int, shards: int) -> Iterator[Rows]:
-    """Yields the documents of a shard in their final order, as the second pass. ``files`` are the files of runs."""
-    segments = [segment for file in files for segment in _read_segments(file, dtype, shard, shards)]
+def read_shard(
+    files: Iterable[AbstractContextManager[IO[bytes]]], dtype: np.dtype[Any], shard: int, shards: int
+) -> Iterator[Rows]:
+    """Yields the documents of a shard in their final order, as the second pass. ``files`` opens the files of runs."""
+    segments: list[tuple[KeyArray, Rows]] = []
+    for opened_file in files:
+        with opened_file as file:
+            segments += _read_segments(file, dtype, shard, shards)
     if not segments:
         return
     keys = np.concatenate([segment_keys for segment_keys, _ in segments])

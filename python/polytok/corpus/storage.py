@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
-from ..errors import ArgumentError, FileError
+from ..errors import ArgumentError, FileError, PolytokError
 from ..files import created_folder, open_replacement
 from . import lock
 from .write import force
@@ -31,6 +31,8 @@ class Storage(Protocol):
     """The absolute path or URL of the storage, which any process can use."""
     name: str
     """The path or URL that the caller has named."""
+    has_lock: bool
+    """Whether `hold_lock` keeps other jobs from writing."""
 
     def names(self) -> set[str]:
         """Returns the names of all files."""
@@ -38,14 +40,21 @@ class Storage(Protocol):
     def read(self, name: str) -> bytes | None:
         """Returns the content of a small file, or None if the file is missing."""
 
-    def open(self, name: str) -> IO[bytes]:
-        """Opens a file for reading."""
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """Opens a file for reading. Errors of the storage in this context are raised as `FileError`."""
 
     def write(self, name: str, data: bytes, *, is_forced: bool = True) -> None:
-        """Writes a small file. If ``is_forced``, the file is on the disk on return; object stores always do this."""
+        """Writes a small file. If ``is_forced``, the file and its name are on the disk on return; object stores always
+        do this."""
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Writes a small file and forces it to the disk, unless the file exists; then returns False.
+
+        In a storage without locks, only one of several processes that create a file at the same time gets True.
+        """
 
     def force(self, names: Iterable[str]) -> None:
-        """Forces files that were written with ``is_forced=False`` to the disk."""
+        """Forces files that were written with ``is_forced=False`` to the disk, and all names and removals of files."""
 
     def remove(self, name: str) -> None:
         """Removes a file, if it exists."""
@@ -75,31 +84,45 @@ class FolderStorage:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(os.path.abspath(path))
         self.url, self.name = str(self._path), os.fspath(path)
+        self.has_lock = True
 
     def names(self) -> set[str]:
         """Returns the names of all files."""
-        paths = self._path.rglob("*") if self._path.is_dir() else ()
-        return {path.relative_to(self._path).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
+        with self._translate_errors("list"):
+            paths = self._path.rglob("*") if self._path.is_dir() else ()
+            return {path.relative_to(self._path).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
 
     def read(self, name: str) -> bytes | None:
         """Returns the content of a small file, or None if the file is missing."""
-        try:
-            return (self._path / name).read_bytes()
-        except FileNotFoundError:
-            return None
+        with self._translate_errors("read", name):
+            try:
+                return (self._path / name).read_bytes()
+            except FileNotFoundError:
+                return None
 
-    def open(self, name: str) -> IO[bytes]:
-        """Opens a file for reading."""
-        return open(self._path / name, "rb")
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """Opens a file for reading. Errors of the system in this context are raised as `FileError`."""
+        with self._translate_errors("read", name), open(self._path / name, "rb") as file:
+            yield file
 
     def write(self, name: str, data: bytes, *, is_forced: bool = True) -> None:
-        """Writes a small file. If ``is_forced``, the file is on the disk on return."""
+        """Writes a small file. If ``is_forced``, the file and its name are on the disk on return."""
         path = self._path / name
         with open_replacement(path) as file:
             file.write(data)
             if is_forced:
                 file.flush()
                 os.fsync(file.fileno())
+        if is_forced:
+            force(path.parent, ())
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Writes a small file and forces it to the disk, unless the file exists; then returns False."""
+        if (self._path / name).exists():
+            return False
+        self.write(name, data)
+        return True
 
     def force(self, names: Iterable[str]) -> None:
         """Forces files, and the folder's list of their names, to the disk."""
@@ -108,9 +131,10 @@ class FolderStorage:
     def remove(self, name: str) -> None:
         """Removes a file if it exists, and then its subfolder if that is empty."""
         path = self._path / name
-        path.unlink(missing_ok=True)
-        if path.parent != self._path and not any(path.parent.iterdir()):
-            path.parent.rmdir()
+        with self._translate_errors("remove", name):
+            path.unlink(missing_ok=True)
+            if path.parent != self._path and not any(path.parent.iterdir()):
+                path.parent.rmdir()
 
     def local_copy(self, name: str) -> AbstractContextManager[Path]:
         """Yields the path of the file itself, because it is local."""
@@ -126,6 +150,18 @@ class FolderStorage:
         missing, and removes it at the end if it is still empty."""
         with created_folder(self._path), lock.hold_lock(self._path) as file:
             yield file
+
+    @contextmanager
+    def _translate_errors(self, action: str, name: str = "") -> Iterator[None]:
+        """Converts an error of the system to a `FileError` that names the action."""
+        try:
+            yield
+        except FileError:
+            raise
+        except OSError as error:
+            raise FileError(
+                error.errno, f"cannot {action}: {error.strerror or error}", str(self._path / name)
+            ) from error
 
 
 class ObjectStore:
@@ -144,6 +180,7 @@ class ObjectStore:
             raise ArgumentError(f"cannot write to {url}: {error}") from error
         self._root = root.rstrip("/")
         self.url = self.name = url
+        self.has_lock = False
         self._prefix = f"polytok-{hashlib.sha256(url.encode()).hexdigest()[:16]}-"
 
     def names(self) -> set[str]:
@@ -164,15 +201,29 @@ class ObjectStore:
             except FileNotFoundError:
                 return None
 
-    def open(self, name: str) -> IO[bytes]:
-        """Opens a file for reading."""
-        with self._translate_errors("read", name):
-            return cast("IO[bytes]", self._filesystem.open(self._path_of(name), "rb"))
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """Opens a file for reading. Errors of the store in this context are raised as `FileError`."""
+        with self._translate_errors("read", name), self._filesystem.open(self._path_of(name), "rb") as file:
+            yield file
 
     def write(self, name: str, data: bytes, *, is_forced: bool = True) -> None:
         """Writes a small file."""
         with self._translate_errors("write", name):
             self._filesystem.pipe_file(self._path_of(name), data)
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Writes a small file, unless the file exists; then returns False."""
+        with self._translate_errors("write", name):
+            try:
+                self._filesystem.pipe_file(self._path_of(name), data, mode="create")
+            except FileExistsError:
+                return False
+            except (NotImplementedError, TypeError, ValueError):  # the file system cannot exclude other writers
+                if self._filesystem.exists(self._path_of(name)):
+                    return False
+                self._filesystem.pipe_file(self._path_of(name), data)
+        return True
 
     def force(self, names: Iterable[str]) -> None:
         """Does nothing, because an object store does not lose files that it has accepted."""
@@ -219,6 +270,8 @@ class ObjectStore:
         different classes."""
         try:
             yield
+        except PolytokError:
+            raise
         except Exception as error:
             code, reason = getattr(error, "errno", None), getattr(error, "strerror", None)
             reason = reason or f"{type(error).__name__}: {error}"

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -134,12 +134,8 @@ class _ShuffledShardTask:
 
     def _read_documents(self) -> Iterator[Rows]:
         shard, shards = self.description["shard"], self.description["shards"]
-        return read_shard(self._open_files(), np.dtype(self.options.dtype), shard, shards)
-
-    def _open_files(self) -> Iterator[IO[bytes]]:
-        for number in range(self.description["first_pass_tasks"]):
-            with self.storage.open(runs_name(task_file_stem(number))) as file:
-                yield file
+        names = (runs_name(task_file_stem(number)) for number in range(self.description["first_pass_tasks"]))
+        return read_shard(map(self.storage.open, names), np.dtype(self.options.dtype), shard, shards)
 
 
 @dataclass(slots=True)
