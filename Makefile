@@ -61,6 +61,7 @@ parity: $(VENV)/installed-test
 lint: $(VENV)/installed-test $(VENV)/installed-docs
 	cargo fmt --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude polytok-py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python bench scripts

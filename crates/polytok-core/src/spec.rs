@@ -2,10 +2,13 @@
 //!
 //! The binding fills these types from the Python dataclasses of python/polytok/spec/, field by field.
 
+mod names;
+
 use bytemuck::CheckedBitPattern;
 
 use crate::error::{Error, Result};
 use crate::token_id::TokenId;
+pub use names::Named;
 
 /// The kind of a vocabulary entry. The numbers of the kinds are those of SentencePiece and GGUF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
@@ -53,7 +56,7 @@ pub enum SentencePieceVersion {
 }
 
 /// The vocabulary in columns; the bytes of row `i` are `blob[offsets[i]..offsets[i + 1]]`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct VocabColumns {
     /// The concatenated bytes of all pieces.
     pub blob: Vec<u8>,
@@ -72,8 +75,28 @@ pub struct VocabColumns {
     pub active_kinds: Option<Vec<Kind>>,
 }
 
+impl VocabColumns {
+    /// Returns the columns of ordinary entries without scores. The id of an entry is its position. The entries must be
+    /// shorter than 4 GiB together.
+    pub fn from_entries<E: AsRef<[u8]>>(entries: &[E]) -> VocabColumns {
+        let entries = || entries.iter().map(AsRef::as_ref);
+        let ends = entries().scan(0, |end, entry| {
+            *end += entry.len() as u32;
+            Some(*end)
+        });
+        VocabColumns {
+            blob: entries().flatten().copied().collect(),
+            offsets: std::iter::once(0).chain(ends).collect(),
+            ids: (0..).zip(entries()).map(|(id, _)| id).collect(),
+            scores: vec![0.0; entries().len()],
+            kinds: vec![Kind::Normal; entries().len()],
+            ..VocabColumns::default()
+        }
+    }
+}
+
 /// A special token: a text that is encoded as one id, before the other steps of the pipeline run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpecialToken {
     /// The text to search for.
     pub text: Vec<u8>,
@@ -104,7 +127,7 @@ pub enum Matching {
 }
 
 /// A step that rewrites the text before it is split. The steps are those of python/polytok/spec/.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Normalize {
     /// SentencePiece's normalizer.
     SentencePiece(SentencePieceNormalize),
@@ -181,7 +204,7 @@ pub enum Form {
 }
 
 /// A replacement of the matches of a pattern by a text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Replace {
     /// The pattern to search for.
     pub pattern: Pattern,
@@ -230,7 +253,7 @@ pub enum Scheme {
 }
 
 /// A step that splits pieces further, or rewrites pieces.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Split {
     /// Splits at the matches of a pattern.
     Pattern {
@@ -266,7 +289,7 @@ pub enum Split {
 }
 
 /// The fields of a SentencePiece NormalizerSpec that affect normalization.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SentencePieceNormalize {
     /// The `precompiled_charsmap` blob; an empty blob rewrites nothing.
     pub charsmap: Vec<u8>,
@@ -281,7 +304,7 @@ pub struct SentencePieceNormalize {
 }
 
 /// The source of the priorities of merges.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Priority {
     /// A list of merges, each with the left, right and merged id; earlier merges have priority (minbpe, Hugging Face).
     Merges(Vec<[u32; 3]>),
@@ -349,7 +372,7 @@ pub enum UnigramRules {
 }
 
 /// The model that encodes pieces to ids, with its options.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Model {
     /// Byte-pair encoding.
     Bpe {
@@ -388,8 +411,21 @@ pub enum Model {
     Plamo2,
 }
 
+impl Model {
+    /// Returns tiktoken's model: bytes merge in the order of ids, and a piece that is an entry is not merged.
+    pub fn bpe_by_rank() -> Model {
+        Model::Bpe {
+            priority: Priority::Rank,
+            symbols: Symbols::Bytes,
+            whole_piece_first: true,
+            reserved: false,
+            scalars: ScalarRules::default(),
+        }
+    }
+}
+
 /// The rules that convert ids to text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Decode {
     /// The bytes of the pieces are concatenated.
     Bytes {
@@ -449,7 +485,7 @@ pub enum Family {
 }
 
 /// A step of Hugging Face's decoders.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum DecodeStep {
     /// Converts the characters of GPT-2's table to bytes.
     ByteLevel,
@@ -520,7 +556,7 @@ pub enum TrimOffsets {
 }
 
 /// The complete description of a tokenizer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
     /// The vocabulary in columns.
     pub vocab: VocabColumns,
@@ -544,4 +580,25 @@ pub struct Spec {
     pub decode: Decode,
     /// The SentencePiece version whose rules the tokenizer follows.
     pub sentencepiece_version: SentencePieceVersion,
+}
+
+impl Spec {
+    /// Returns the Spec of a model over a vocabulary, with the default of each other field: no special tokens, no
+    /// normalization, no split, an error for text that no entry covers, no template, and decoding that concatenates the
+    /// bytes of the tokens.
+    pub fn new(vocab: VocabColumns, model: Model) -> Spec {
+        Spec {
+            vocab,
+            special: Vec::new(),
+            matching: Matching::default(),
+            normalize: Vec::new(),
+            split: Vec::new(),
+            model,
+            unknown: Unknown::Error,
+            single: vec![TemplatePart::Slot],
+            trim: TrimOffsets::Nothing,
+            decode: Decode::Bytes { skips_unknown: false },
+            sentencepiece_version: SentencePieceVersion::default(),
+        }
+    }
 }

@@ -13,7 +13,7 @@ use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result, too_long};
 use crate::lazy::Lazy;
 use crate::model::{CompiledModel, ModelParts};
-use crate::native::Tables;
+use crate::native::{Image, Tables};
 use crate::normalize::Normalizer;
 use crate::normalize::bert::Bert;
 use crate::normalize::output::Span;
@@ -27,7 +27,7 @@ use crate::segmenter::Segmenter;
 use crate::sink::Token;
 use crate::sink::trim::EntrySpaces;
 use crate::spec::{
-    Decode, Model, Normalize, SentencePieceVersion, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown,
+    Decode, Model, Normalize, Priority, SentencePieceVersion, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown,
 };
 use crate::special::trusted::TrustedSet;
 use crate::special::{SpecialSet, Specials};
@@ -190,6 +190,18 @@ impl Tokenizer {
             sentencepiece_version: spec.sentencepiece_version,
             pool: Pool::default(),
         })
+    }
+
+    /// Compiles the tokenizer of a native file. If this engine cannot read the version of the file's tables, they are
+    /// built from the vocabulary and the merges in the file.
+    pub fn from_image(image: Image) -> Result<Tokenizer> {
+        let mut spec = image.outline()?;
+        if let Model::Bpe { priority: Priority::Merges(merges), .. } = &mut spec.model
+            && !image.has_tables()
+        {
+            *merges = image.merges()?;
+        }
+        Tokenizer::compile_with(spec, &mut Tables::from_image(image))
     }
 
     /// Builds all tables that encoding and decoding would otherwise build later, when enough text was encoded or when a

@@ -20,6 +20,8 @@
 //! another are checked when they are read or when they are used.
 
 mod image;
+mod outline;
+mod plain;
 mod special;
 mod tables;
 mod write;

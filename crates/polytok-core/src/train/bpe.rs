@@ -18,7 +18,7 @@
 //! If characters have affixes (a prefix inside words, or a suffix at the end of words), two pairs can have the same
 //! merged text. If a symbol with the merged text already exists, the merge uses this symbol and does not add another
 //! one (as in the BpeTrainer of `tokenizers`). In this case a pair that has disappeared can arise again, and
-//! occurrences of one symbol can have different lengths: see [`forms`]. As in `tokenizers`, a pair that arises again is
+//! occurrences of one symbol can have different lengths: see `forms`. As in `tokenizers`, a pair that arises again is
 //! merged in whole words: the cost of its merge is the total length of the words that contain the pair.
 
 mod alphabet;

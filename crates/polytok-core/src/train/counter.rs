@@ -5,7 +5,7 @@
 //! on the thread or machine that counts a text, so the counters of several threads can be added up to the same result
 //! as that of one thread. With a limit, the counter writes its words as a sorted run when the memory is full, and
 //! merges the runs as streams at the end; the result is the same. Cost: one lookup per occurrence. With a limit, each
-//! distinct word of a run is also written and read once, and once more each time that [`MAX_RUNS`] runs are merged into
+//! distinct word of a run is also written and read once, and once more each time that `MAX_RUNS` runs are merged into
 //! one. Worst input: a text in which no word occurs twice. Then the result is as large as the text, and [`WordCounts`]
 //! holds it in memory despite the limit.
 

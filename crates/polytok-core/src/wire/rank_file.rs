@@ -14,7 +14,8 @@ use std::collections::HashMap;
 use super::texts::find_repeated_text;
 use super::{base64, decimal, empty_columns, lines, push_row, rows, show, text};
 use crate::error::{Error, Result};
-use crate::spec::{Kind, VocabColumns};
+use crate::spec::{Behavior, Kind, Model, Pattern, Spec, SpecialToken, Split, VocabColumns};
+use crate::token_id::TokenId;
 
 /// The base64 text of an empty token, which Python's base64 decodes to an empty token.
 const EMPTY: &[u8] = b"=";
@@ -60,6 +61,30 @@ fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns the Spec of a file. A file does not contain the regular expression that splits texts, and the special tokens,
+/// which come from the program that uses the file. Without a pattern, texts are not split.
+pub fn spec(data: &[u8], pattern: Option<&str>, special: &[(&str, u32)]) -> Result<Spec> {
+    let vocab = read(data)?;
+    if vocab.ids.is_empty() {
+        return Err(Error::Format("the file has no tokens".into()));
+    }
+    let split = pattern.map(|pattern| Split::Pattern {
+        pattern: Pattern { text: pattern.to_owned(), is_regex: true, unicode: None },
+        behavior: Behavior::Matches,
+        invert: false,
+    });
+    let special_token = |&(text, id): &(&str, u32)| SpecialToken {
+        text: text.as_bytes().to_vec(),
+        id: TokenId(id),
+        ..SpecialToken::default()
+    };
+    Ok(Spec {
+        special: special.iter().map(special_token).collect(),
+        split: split.into_iter().collect(),
+        ..Spec::new(vocab, Model::bpe_by_rank())
+    })
 }
 
 /// Writes the file, line by line in row order.

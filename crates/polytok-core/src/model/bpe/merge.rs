@@ -14,7 +14,7 @@ use super::windows::Window;
 
 /// A table of the pairs that merge.
 pub trait PairLookup {
-    /// Returns the rank and the merged symbol of a pair of neighbours. The rank is [`Rank::NONE`] if the pair does not
+    /// Returns the rank and the merged symbol of a pair of neighbours. The rank is `Rank::NONE` if the pair does not
     /// merge. `end` returns the end of the right symbol, which is the start of the next symbol; None for the last
     /// symbol.
     fn look_up(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol);

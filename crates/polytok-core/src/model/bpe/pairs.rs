@@ -119,7 +119,7 @@ impl GrowingPairs {
         Ok(())
     }
 
-    /// Returns the rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if the pair does not merge.
+    /// Returns the rank and the merged symbol of a pair; the rank is `Rank::NONE` if the pair does not merge.
     #[inline]
     pub fn get(&self, left: Symbol, right: Symbol) -> (Rank, Symbol) {
         rank_and_merged(&self.list, self.rule.first_listed, self.map.find_filtered(&self.filter, left, right))
@@ -198,7 +198,7 @@ impl Pairs {
         Ok(pairs_to_fill.finish())
     }
 
-    /// Returns the rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if it does not merge.
+    /// Returns the rank and the merged symbol of a pair; the rank is `Rank::NONE` if it does not merge.
     #[inline]
     pub fn get(&self, left: Symbol, right: Symbol) -> (Rank, Symbol) {
         self.rank_and_merged(self.value(left, right))

@@ -1,9 +1,9 @@
 //! Trains a longest-match vocabulary (like the vocabulary of RWKV). Training chooses entries from all frequent strings
 //! of the words, so that longest match yields few tokens.
 //!
-//! The best choice is hard to find, so training is a local search. The search starts with all [`candidates`]. Each
-//! round removes a fixed fraction of the strings, those whose removal costs the fewest tokens ([`tally`]), until the
-//! requested number remains. Then [`rounds`] swaps entries: the removed strings that would save the most tokens replace
+//! The best choice is hard to find, so training is a local search. The search starts with all `candidates`. Each
+//! round removes a fixed fraction of the strings, those whose removal costs the fewest tokens (`tally`), until the
+//! requested number remains. Then `rounds` swaps entries: the removed strings that would save the most tokens replace
 //! the entries whose removal costs least. A swap is kept only if it lowers the exact number of tokens, so this number
 //! never rises. The method is polytok's own; there is no reference to agree with.
 //!

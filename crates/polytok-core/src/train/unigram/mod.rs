@@ -8,9 +8,9 @@
 //! sentences ──▶ cuts ──▶ suffixes ──▶ seeds ──▶ expect, prune, expect, prune … ──▶ finish
 //! ```
 //!
-//! [`sentences`] counts words, [`cuts`] splits them into fragments, [`suffixes`] finds the substrings that repeat,
-//! [`seeds`] chooses the best substrings, [`expect`] fits the scores, [`prune`] removes a quarter of the pieces, and
-//! [`finish`] adds the characters that training has lost. The [`lattice`] of a word, and the [`sums`] over all its
+//! `sentences` counts words, `cuts` splits them into fragments, `suffixes` finds the substrings that repeat,
+//! `seeds` chooses the best substrings, `expect` fits the scores, `prune` removes a quarter of the pieces, and
+//! `finish` adds the characters that training has lost. The `lattice` of a word, and the `sums` over all its
 //! segmentations, use the scores of the current [`pieces`].
 
 mod cuts;

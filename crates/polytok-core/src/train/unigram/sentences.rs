@@ -9,7 +9,7 @@
 //! distinct pairs of a fragment and its follower, with their counts, yield the same seeds with the same counts as the
 //! whole corpus.
 //!
-//! This file counts the pairs of a word and its follower; [`super::cuts`] converts them to words and fragments. The
+//! This file counts the pairs of a word and its follower; `super::cuts` converts them to words and fragments. The
 //! follower of the last word of a sentence is in the next sentence, so it is known only when all sentences are known.
 //! Until then, the sequence of the counter stores the first character and the last word of each sentence. If sentences
 //! are not split, the whole sentence is stored as its last word, because the order of sentences affects the sums. Cost:
