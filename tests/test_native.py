@@ -17,7 +17,17 @@ from polytok import FormatError, Tokenizer, _core, conversion, formats
 from polytok.fingerprint import fingerprint
 from polytok.formats import ptok
 from polytok.plain import from_plain, to_plain
-from polytok.spec import BytesDecode, Kind, Origin, Spec, SpecialToken, Template, Unigram
+from polytok.spec import (
+    BytesDecode,
+    FixedLength,
+    Kind,
+    Origin,
+    SentencePieceNormalize,
+    Spec,
+    SpecialToken,
+    Template,
+    Unigram,
+)
 
 TEXTS = ["", "ab", " aab  ab", "é\u2581ab\n\tit's", "世界 <|endoftext|> 😀", "ab" * 200]
 
@@ -126,6 +136,14 @@ def test_extra_data_of_formats_is_stored() -> None:
 def test_a_spec_that_cannot_be_written_is_refused() -> None:
     with pytest.raises(FormatError, match="type that cannot be written: object"):
         _file(replace(SAMPLES["rwkv"], extra={"x": object()}))
+
+
+def test_a_spec_with_the_scalars_of_numpy_comes_back() -> None:
+    normalize = SentencePieceNormalize(add_dummy_prefix=np.False_, remove_extra_whitespaces=np.True_)  # type: ignore[arg-type]
+    unigram = replace(unigram_spec(), normalize=(normalize,))
+    longest = replace(SAMPLES["rwkv"], split=(FixedLength(np.int64(1)),))  # type: ignore[arg-type]
+    for spec, text in ((unigram, " ab  a "), (longest, "abab")):
+        assert polytok.load(_file(spec)).encode(text) == Tokenizer(spec).encode(text)
 
 
 def test_options_are_refused() -> None:

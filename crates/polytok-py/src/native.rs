@@ -45,22 +45,19 @@ impl PyNativeFile {
         self.0.section(name).map(|bytes| PyBytes::new(py, bytes))
     }
 
-    /// Reports whether this version of the engine can use the compiled tables of the file.
-    fn has_tables(&self) -> bool {
-        self.0.has_tables()
-    }
-
     /// Returns the fingerprint that was written with the file.
     fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.fingerprint())
     }
 
-    /// Compiles a Spec; uses the vocabulary, the special tokens and the tables of the file.
-    fn compile(&self, py: Python<'_>, outline: &Bound<'_, PyAny>) -> PyResult<PyTokenizer> {
-        let mut spec = spec::outline(outline)?;
-        spec.special = self.0.special_tokens().map_err(to_python)?;
-        let mut tables = Tables::from_image(self.0.clone());
-        let compiled = py.detach(|| Tokenizer::compile_with(spec, &mut tables)).map_err(to_python)?;
+    /// Reports whether the engine reads this Spec from the file, apart from the vocabulary and the merges.
+    fn has_spec(&self, spec: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.0.outline().map_err(to_python)? == spec::outline(spec)?)
+    }
+
+    /// Compiles the tokenizer in the file.
+    fn compile(&self, py: Python<'_>) -> PyResult<PyTokenizer> {
+        let compiled = py.detach(|| Tokenizer::from_image(self.0.clone())).map_err(to_python)?;
         Ok(PyTokenizer::from(compiled))
     }
 }

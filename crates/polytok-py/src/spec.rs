@@ -2,9 +2,8 @@
 
 use polytok_core::error::Error;
 use polytok_core::spec::{
-    Behavior, Decode, DecodeStep, Family, Form, Matching, Model, Normalize, Pattern, Priority, Replace, ScalarRules,
-    Scheme, SentencePieceNormalize, SentencePieceVersion, Spec, SpecialToken, Split, Symbols, TemplatePart,
-    TrimOffsets, UnigramRules, Unknown, VocabColumns,
+    Decode, DecodeStep, Model, Named, Normalize, Pattern, Priority, Replace, ScalarRules, SentencePieceNormalize,
+    SentencePieceVersion, Spec, SpecialToken, Split, TemplatePart, TrimOffsets, UnigramRules, VocabColumns,
 };
 use polytok_core::token_id::TokenId;
 use pyo3::exceptions::PyUnicodeEncodeError;
@@ -53,11 +52,11 @@ fn read_all_fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadM
     Ok(Spec {
         vocab,
         special: list(object, "special", special_token)?,
-        matching: read_named(object, "matching", &MATCHINGS)?,
+        matching: read_named(object, "matching")?,
         normalize: list(object, "normalize", normalize_step)?,
         split: list(object, "split", split_step)?,
         model: model(&object.getattr("model")?, merges)?,
-        unknown: read_named(object, "unknown", &UNKNOWNS)?,
+        unknown: read_named(object, "unknown")?,
         single: list(&object.getattr("post")?, "single", template_part)?,
         trim: trim_offsets(&object.getattr("trim")?)?,
         decode: decode(&object.getattr("decode")?)?,
@@ -73,37 +72,12 @@ fn trim_offsets(trim: &Bound<'_, PyAny>) -> PyResult<TrimOffsets> {
     Ok(if keeps_prefix { TrimOffsets::SpaceExceptPrefix } else { TrimOffsets::Space })
 }
 
-const MATCHINGS: [(&str, Matching); 3] =
-    [("longest", Matching::Longest), ("listed", Matching::Listed), ("longest_first", Matching::LongestFirst)];
-const UNKNOWNS: [(&str, Unknown); 4] =
-    [("error", Unknown::Error), ("unk", Unknown::Unk), ("bytes", Unknown::Bytes), ("drop", Unknown::Drop)];
-const FORMS: [(&str, Form); 4] = [("NFC", Form::Nfc), ("NFD", Form::Nfd), ("NFKC", Form::Nfkc), ("NFKD", Form::Nfkd)];
-const BEHAVIORS: [(&str, Behavior); 6] = [
-    ("matches", Behavior::Matches),
-    ("removed", Behavior::Removed),
-    ("isolated", Behavior::Isolated),
-    ("merged_with_previous", Behavior::MergedWithPrevious),
-    ("merged_with_next", Behavior::MergedWithNext),
-    ("contiguous", Behavior::Contiguous),
-];
-const SCHEMES: [(&str, Scheme); 3] = [("always", Scheme::Always), ("first", Scheme::First), ("never", Scheme::Never)];
-const SYMBOLS: [(&str, Symbols); 4] =
-    [("bytes", Symbols::Bytes), ("chars", Symbols::Chars), ("groups", Symbols::Groups), ("scalars", Symbols::Scalars)];
-const FAMILIES: [(&str, Family); 6] = [
-    ("spm", Family::Spm),
-    ("bpe", Family::Bpe),
-    ("wpm", Family::Wpm),
-    ("ugm", Family::Ugm),
-    ("rwkv", Family::Rwkv),
-    ("plamo2", Family::Plamo2),
-];
-
-/// Reads a field whose value must be a name in `values`.
-fn read_named<T: Copy>(object: &Bound<'_, PyAny>, name: &str, values: &[(&str, T)]) -> PyResult<T> {
-    let wanted: String = field(object, name)?;
-    let found = values.iter().find(|(value, _)| *value == wanted).map(|(_, value)| *value);
-    let known = || values.iter().map(|(value, _)| format!("{value:?}")).collect::<Vec<_>>().join(", ");
-    found.ok_or_else(|| spec_error(format!("{name}={wanted:?} is none of {}", known())))
+/// Reads a field that names a value.
+fn read_named<T: Named>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<T> {
+    let value_name: String = field(object, name)?;
+    let value = T::NAMES.iter().find(|(known, _)| *known == value_name).map(|&(_, value)| value);
+    let known = || T::NAMES.iter().map(|(known, _)| format!("{known:?}")).collect::<Vec<_>>().join(", ");
+    value.ok_or_else(|| spec_error(format!("{name}={value_name:?} is none of {}", known())))
 }
 
 /// Reads a field that is a sequence.
@@ -167,12 +141,12 @@ pub fn split_step(step: &Bound<'_, PyAny>) -> PyResult<Split> {
     Ok(match kind(step)?.as_str() {
         "pattern" => Split::Pattern {
             pattern: pattern(step)?,
-            behavior: read_named(step, "behavior", &BEHAVIORS)?,
+            behavior: read_named(step, "behavior")?,
             invert: field(step, "invert")?,
         },
         "metaspace" => Split::Metaspace {
             replacement: field(step, "replacement")?,
-            prepend: read_named(step, "prepend", &SCHEMES)?,
+            prepend: read_named(step, "prepend")?,
             split: field(step, "split")?,
         },
         "piece_space" => Split::PieceSpace,
@@ -186,11 +160,8 @@ pub fn split_step(step: &Bound<'_, PyAny>) -> PyResult<Split> {
 
 /// Reads the name of a SentencePiece version.
 pub fn sentencepiece_version(name: &str) -> PyResult<SentencePieceVersion> {
-    match name {
-        "0.2.1" => Ok(SentencePieceVersion::V0_2_1),
-        "0.2.3" => Ok(SentencePieceVersion::V0_2_3),
-        other => Err(spec_error(format!("sentencepiece_version={other:?} is neither \"0.2.3\" nor \"0.2.1\""))),
-    }
+    let version = SentencePieceVersion::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, version)| version);
+    version.ok_or_else(|| spec_error(format!("sentencepiece_version={name:?} is neither \"0.2.3\" nor \"0.2.1\"")))
 }
 
 fn vocab(object: &Bound<'_, PyAny>) -> PyResult<VocabColumns> {
@@ -214,7 +185,7 @@ pub fn normalize_step(step: &Bound<'_, PyAny>) -> PyResult<Normalize> {
         },
         "strip" => Normalize::Strip { left: field(step, "left")?, right: field(step, "right")? },
         "strip_accents" => Normalize::StripAccents,
-        "unicode" => Normalize::Unicode(read_named(step, "form", &FORMS)?),
+        "unicode" => Normalize::Unicode(read_named(step, "form")?),
         "lowercase" => Normalize::Lowercase,
         "nmt" => Normalize::Nmt,
         "precompiled" => Normalize::Precompiled(bytes(step, "charsmap")?),
@@ -280,7 +251,7 @@ fn bpe(object: &Bound<'_, PyAny>, merges: ReadMerges) -> PyResult<Model> {
     };
     Ok(Model::Bpe {
         priority,
-        symbols: read_named(object, "symbols", &SYMBOLS)?,
+        symbols: read_named(object, "symbols")?,
         whole_piece_first: field(object, "whole_piece_first")?,
         reserved: field(object, "reserved")?,
         scalars: ScalarRules {
@@ -311,7 +282,7 @@ fn decode(object: &Bound<'_, PyAny>) -> PyResult<Decode> {
             Decode::Chain { steps, byte_level: field(object, "byte_level")? }
         }
         "llama.cpp" => Decode::LlamaCpp {
-            family: read_named(object, "family", &FAMILIES)?,
+            family: read_named(object, "family")?,
             strip_space: field(object, "strip_space")?,
             clean_spaces: field(object, "clean_spaces")?,
             escaped_spaces: field(object, "escaped_spaces")?,
@@ -325,10 +296,9 @@ fn decode_step(step: &Bound<'_, PyAny>) -> PyResult<DecodeStep> {
         "byte_level" => DecodeStep::ByteLevel,
         "bpe" => DecodeStep::Bpe { suffix: field(step, "suffix")? },
         "wordpiece" => DecodeStep::WordPiece { prefix: field(step, "prefix")?, cleanup: field(step, "cleanup")? },
-        "metaspace" => DecodeStep::Metaspace {
-            replacement: field(step, "replacement")?,
-            prepend: read_named(step, "prepend", &SCHEMES)?,
-        },
+        "metaspace" => {
+            DecodeStep::Metaspace { replacement: field(step, "replacement")?, prepend: read_named(step, "prepend")? }
+        }
         "ctc" => DecodeStep::Ctc {
             pad: field(step, "pad")?,
             delimiter: field(step, "delimiter")?,

@@ -72,7 +72,10 @@ def write(spec: Spec) -> Written:
     ]
     if merges is not None:
         sections.append(("model.merges", np.ascontiguousarray(merges).tobytes()))
-    return Written(_core.native_write(spec, sections, fingerprint(spec)))
+    file = _core.native_write(spec, sections, fingerprint(spec))
+    if not _core.NativeFile.copy(file).has_spec(spec):  # the engine has its own reader of the section spec
+        raise FormatError("the engine reads another Spec from the file than was written: please report it")
+    return Written(file)
 
 
 def _replace_merges(plain_fields: dict[str, Any]) -> dict[str, Any]:
@@ -138,11 +141,8 @@ class NativeFile:
         )
 
     def compile(self) -> _core.Tokenizer:
-        """Returns the tokenizer. If another version of the engine wrote the tables, they are compiled again."""
-        try:
-            return self._file.compile(self.outline) if self._file.has_tables() else _core.Tokenizer(self.spec())
-        except (AttributeError, OverflowError, TypeError) as error:
-            raise FormatError(f"the section spec is not a Spec: {error}") from error
+        """Returns the tokenizer. If another version of the engine wrote the tables, they are built again."""
+        return self._file.compile()
 
     def _load_vocab(self) -> Vocab:
         blob = self._file.section("vocab.blob")
