@@ -4,8 +4,15 @@
 //! Reference: `tokenizer_st_partition` of llama.cpp. Tokens are searched for from the longest to the shortest. Tokens
 //! of equal length are searched for in the order of the vocabulary; the reference has no fixed order here, because its
 //! sort is not stable. Each token splits the parts of the text that do not belong to longer tokens, from left to right.
-//! The white space next to a token with `lstrip` or `rstrip` is dropped. Only tokens that occur in the text are
-//! searched for, so the cost is the length of the text times the number of these tokens.
+//! The white space next to a token with `lstrip` or `rstrip` is dropped.
+//!
+//! The reference visits all parts of the text for each token, which is quadratic if a text has many different tokens.
+//! Here one search lists the places of all tokens, and a set has the bytes that longer tokens have taken. The list is
+//! limited, because tokens can overlap, such as runs of spaces of every length; the tokens that occur most often are
+//! then searched for one by one. Cost: the length of the text and the number of places, and once more the length of the
+//! text for each token that is searched for alone.
+
+use std::cmp::Reverse;
 
 use memchr::memmem;
 
@@ -13,6 +20,17 @@ use super::TextPart;
 use super::finder::SpecialFinder;
 use crate::error::Result;
 use crate::spec::SpecialToken;
+use crate::token_id::TokenId;
+
+/// The list of places has at most one place for this number of bytes of the text. Places that do not overlap are all
+/// listed, except those of tokens of one byte.
+const MIN_BYTES_PER_PLACE: usize = 2;
+
+/// The maximum number of places in the list for a short text.
+const MIN_LISTED_PLACES: usize = 64;
+
+/// A place where a token occurs in a text: the index of the token and the offset of its first byte.
+type Place = (usize, usize);
 
 impl SpecialFinder {
     /// Calls `part` for every part of the text that is not empty, from left to right. A token from one offset to another
@@ -21,77 +39,269 @@ impl SpecialFinder {
         &self,
         text: &[u8],
         is_found: impl Fn(&SpecialToken, usize, usize) -> bool,
-        mut part: impl FnMut(TextPart) -> Result<()>,
+        part: impl FnMut(TextPart) -> Result<()>,
     ) -> Result<()> {
-        let mut parts = vec![TextPart::Text(0, text.len())];
-        for token in self.occurring_tokens(text) {
-            let mut split = Vec::new();
-            for part in parts {
-                match part {
-                    TextPart::Text(start, end) => split_at(token, text, (start, end), &is_found, &mut split),
-                    special => split.push(special),
-                }
+        let order = |index: usize| (Reverse(self.tokens[index].text.len()), index);
+        let (mut places, mut searched_tokens) = self.find_places(text);
+        places.sort_unstable_by_key(|&(index, start)| (order(index), start));
+        searched_tokens.sort_unstable_by_key(|&index| order(index));
+        let mut places = places.into_iter().peekable();
+        let mut partition = Partition { text, is_found, taken: ByteFlags::new(text.len()), tokens: Vec::new() };
+        for searched_index in searched_tokens {
+            while let Some((index, start)) = places.next_if(|place| order(place.0) < order(searched_index)) {
+                partition.take(&self.tokens[index], start);
             }
-            parts = split;
+            partition.take_everywhere(&self.tokens[searched_index]);
         }
-        parts.retain(|part| !matches!(part, TextPart::Text(start, end) if start == end));
-        parts.into_iter().try_for_each(&mut part)
+        places.for_each(|(index, start)| _ = partition.take(&self.tokens[index], start));
+        partition.finish(part)
     }
 
-    /// Returns the tokens that occur in the text, the longest first.
-    fn occurring_tokens(&self, text: &[u8]) -> Vec<&SpecialToken> {
-        let mut is_present = vec![false; self.tokens.len()];
-        let mut missing_count = is_present.len();
+    /// Returns the list of places, and the indices of the tokens whose places are not in the list.
+    fn find_places(&self, text: &[u8]) -> (Vec<Place>, Vec<usize>) {
+        let max_places = (text.len() / MIN_BYTES_PER_PLACE).max(MIN_LISTED_PLACES);
+        let (mut places, mut searched_tokens, mut is_searched) = (Vec::new(), Vec::new(), Vec::new());
         for token_match in self.automaton.find_overlapping_iter(text) {
-            let is_seen = &mut is_present[token_match.pattern().as_usize()];
-            missing_count -= !*is_seen as usize;
-            *is_seen = true;
-            if missing_count == 0 {
-                break;
+            let index = token_match.pattern().as_usize();
+            if is_searched.get(index) == Some(&true) {
+                continue;
+            }
+            places.push((index, token_match.start()));
+            if places.len() > max_places {
+                is_searched.resize(self.tokens.len(), false);
+                for index in remove_most_frequent(&mut places, self.tokens.len()) {
+                    is_searched[index] = true;
+                    searched_tokens.push(index);
+                }
             }
         }
-        let mut tokens: Vec<&SpecialToken> = self
-            .tokens
-            .iter()
-            .zip(&is_present)
-            .filter(|(_, is_present)| **is_present)
-            .map(|(token, _)| token)
-            .collect();
-        tokens.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
-        tokens
+        (places, searched_tokens)
+    }
+}
+
+/// Removes at least half of the places from a list: those of the tokens that have the most places. Returns the indices
+/// of these tokens.
+fn remove_most_frequent(places: &mut Vec<Place>, token_count: usize) -> Vec<usize> {
+    let mut counts = vec![0; token_count];
+    places.iter().for_each(|&(index, _)| counts[index] += 1);
+    let max_count = largest_listed_count(&counts, places.len() / 2);
+    places.retain(|&(index, _)| counts[index] <= max_count);
+    (0..token_count).filter(|&index| counts[index] > max_count).collect()
+}
+
+/// Returns the largest count such that all tokens that have at most this number of places have at most `max_places`
+/// places together.
+fn largest_listed_count(counts: &[usize], max_places: usize) -> usize {
+    let mut sorted_counts = counts.to_vec();
+    sorted_counts.sort_unstable();
+    let mut total = 0;
+    let first_searched = sorted_counts.into_iter().find(|count| {
+        total += count;
+        total > max_places
+    });
+    first_searched.map_or(usize::MAX, |count| count - 1)
+}
+
+/// The tokens that were found in a text so far.
+struct Partition<'a, F> {
+    text: &'a [u8],
+    is_found: F,
+    /// The bytes that belong to a token, or are the white space that a token drops.
+    taken: ByteFlags,
+    tokens: Vec<FoundToken>,
+}
+
+/// A token in a text, and the range that it takes: the token and the white space that it drops.
+struct FoundToken {
+    id: TokenId,
+    start: usize,
+    end: usize,
+    taken_start: usize,
+    taken_end: usize,
+}
+
+impl<F: Fn(&SpecialToken, usize, usize) -> bool> Partition<'_, F> {
+    /// Takes a token that occurs at `start`, if the bytes of the token are free and the token is found there. Returns
+    /// an offset before which the token cannot begin again.
+    fn take(&mut self, token: &SpecialToken, start: usize) -> usize {
+        let end = start + token.text.len();
+        if let Some(taken_at) = self.taken.last_in(start, end) {
+            return taken_at + 1;
+        }
+        if !(self.is_found)(token, start, end) {
+            return start + 1;
+        }
+        let is_free_space = |at: &usize| is_space(self.text[*at]) && !self.taken.has(*at);
+        let taken_start = start - (0..start).rev().take_while(|at| token.lstrip && is_free_space(at)).count();
+        let taken_end = end + (end..self.text.len()).take_while(|at| token.rstrip && is_free_space(at)).count();
+        self.taken.insert(taken_start, taken_end);
+        self.tokens.push(FoundToken { id: token.id, start, end, taken_start, taken_end });
+        taken_end
+    }
+
+    /// Searches for a token in the whole text, and takes the token wherever that is possible.
+    fn take_everywhere(&mut self, token: &SpecialToken) {
+        let finder = memmem::Finder::new(&token.text);
+        let mut from = 0;
+        while let Some(distance) = self.text.get(from..).and_then(|rest| finder.find(rest)) {
+            let next = self.take(token, from + distance);
+            from = self.taken.next_free(next);
+        }
+    }
+
+    /// Calls `part` for every part that is not empty.
+    fn finish(mut self, mut part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
+        self.tokens.sort_unstable_by_key(|token| token.start);
+        let mut at = 0;
+        for token in &self.tokens {
+            if at < token.taken_start {
+                part(TextPart::Text(at, token.taken_start))?;
+            }
+            part(TextPart::Special(token.id, token.start, token.end))?;
+            at = token.taken_end;
+        }
+        if at < self.text.len() { part(TextPart::Text(at, self.text.len())) } else { Ok(()) }
     }
 }
 
 /// Reports whether C's `isspace` accepts a byte.
-fn is_space(byte: &u8) -> bool {
+fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// Splits the text from `start` to `end` at a token.
-fn split_at(
-    token: &SpecialToken,
-    text: &[u8],
-    (start, end): (usize, usize),
-    is_found: &impl Fn(&SpecialToken, usize, usize) -> bool,
-    parts: &mut Vec<TextPart>,
-) {
-    let finder = memmem::Finder::new(&token.text);
-    let (mut from, mut at) = (start, start);
-    while let Some(distance) = finder.find(&text[from..end]) {
-        let (token_start, token_end) = (from + distance, from + distance + token.text.len());
-        if !is_found(token, token_start, token_end) {
-            from = token_start + 1;
-            continue;
-        }
-        let spaces_before =
-            text[at..token_start].iter().rev().take_while(|byte| token.lstrip && is_space(byte)).count();
-        let spaces_after = text[token_end..end].iter().take_while(|byte| token.rstrip && is_space(byte)).count();
-        parts.extend([
-            TextPart::Text(at, token_start - spaces_before),
-            TextPart::Special(token.id, token_start, token_end),
-        ]);
-        at = token_end + spaces_after;
-        from = at;
+/// A flag for each byte of a text.
+struct ByteFlags(Vec<u64>);
+
+impl ByteFlags {
+    fn new(len: usize) -> ByteFlags {
+        ByteFlags(vec![0; len / 64 + 1])
     }
-    parts.push(TextPart::Text(at, end));
+
+    fn has(&self, at: usize) -> bool {
+        self.0[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    /// Sets the flags from `start` to `end`.
+    fn insert(&mut self, start: usize, end: usize) {
+        for (word, mask) in masks(start, end) {
+            self.0[word] |= mask;
+        }
+    }
+
+    /// Returns the last flag that is set from `start` to `end`.
+    fn last_in(&self, start: usize, end: usize) -> Option<usize> {
+        let set_bits = |(word, mask): (usize, u64)| Some((word, self.0[word] & mask)).filter(|(_, bits)| *bits != 0);
+        masks(start, end).filter_map(set_bits).last().map(|(word, bits)| word * 64 + bits.ilog2() as usize)
+    }
+
+    /// Returns the first flag from `from` on that is not set; an offset after the text if there is none.
+    fn next_free(&self, from: usize) -> usize {
+        let free_bits =
+            |word: usize| !self.0[word] & if word == from / 64 { u64::MAX << (from % 64) } else { u64::MAX };
+        let word = (from / 64..self.0.len()).find(|&word| free_bits(word) != 0);
+        word.map_or(self.0.len() * 64, |word| word * 64 + free_bits(word).trailing_zeros() as usize)
+    }
+}
+
+/// Returns the words of the flags from `start` to `end`, each with a mask of these flags.
+fn masks(start: usize, end: usize) -> impl Iterator<Item = (usize, u64)> {
+    (start / 64..end.div_ceil(64)).map(move |word| {
+        let first = start.max(word * 64) % 64;
+        let count = end.min(word * 64 + 64) - start.max(word * 64);
+        (word, u64::MAX >> (64 - count) << first)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Matching;
+
+    fn finder(tokens: Vec<SpecialToken>) -> SpecialFinder {
+        let texts = tokens.iter().map(|token| token.text.clone()).collect();
+        let tokens = tokens.into_iter().map(|token| (token, true)).collect();
+        SpecialFinder::new(tokens, texts, Matching::LongestFirst).unwrap().unwrap()
+    }
+
+    fn token(id: u32, text: &str, strips: u32) -> SpecialToken {
+        let (lstrip, rstrip) = (strips & 1 == 1, strips & 2 == 2);
+        SpecialToken { text: text.into(), id: TokenId(id), lstrip, rstrip, ..SpecialToken::default() }
+    }
+
+    fn partition(finder: &SpecialFinder, text: &[u8], is_found: impl Fn(usize) -> bool) -> Vec<TextPart> {
+        let mut parts = Vec::new();
+        let collect_part = |part| {
+            parts.push(part);
+            Ok(())
+        };
+        finder.partition(text, |_, start, _| is_found(start), collect_part).unwrap();
+        parts
+    }
+
+    /// The parts as the reference finds them: each token divides all parts of the text.
+    fn partition_in_turn(tokens: &[SpecialToken], text: &[u8], is_found: impl Fn(usize) -> bool) -> Vec<TextPart> {
+        let mut sorted_tokens: Vec<&SpecialToken> = tokens.iter().collect();
+        sorted_tokens.sort_by_key(|token| Reverse(token.text.len()));
+        let mut parts = vec![TextPart::Text(0, text.len())];
+        for token in sorted_tokens {
+            let mut divided_parts = Vec::new();
+            for part in parts {
+                let TextPart::Text(mut at, end) = part else {
+                    divided_parts.push(part);
+                    continue;
+                };
+                let mut from = at;
+                while let Some(distance) = memmem::find(&text[from..end], &token.text) {
+                    let (start, token_end) = (from + distance, from + distance + token.text.len());
+                    if !is_found(start) {
+                        from = start + 1;
+                        continue;
+                    }
+                    let before =
+                        text[at..start].iter().rev().take_while(|byte| token.lstrip && is_space(**byte)).count();
+                    let after = text[token_end..end].iter().take_while(|byte| token.rstrip && is_space(**byte)).count();
+                    divided_parts
+                        .extend([TextPart::Text(at, start - before), TextPart::Special(token.id, start, token_end)]);
+                    at = token_end + after;
+                    from = at;
+                }
+                divided_parts.push(TextPart::Text(at, end));
+            }
+            parts = divided_parts;
+        }
+        parts.retain(|part| !matches!(part, TextPart::Text(start, end) if start == end));
+        parts
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn parts_are_those_of_the_reference(
+            tokens in proptest::collection::vec(("[ab \n]{1,5}", 0..4u32), 1..8),
+            text in "[ab \n]{0,300}",
+            hidden in 1..7usize,
+        ) {
+            let tokens: Vec<_> = (0..).zip(&tokens).map(|(id, (text, strips))| token(id, text, *strips)).collect();
+            let is_found = |start: usize| start % hidden != 1;
+            let expected = partition_in_turn(&tokens, text.as_bytes(), is_found);
+            proptest::prop_assert_eq!(partition(&finder(tokens), text.as_bytes(), is_found), expected);
+        }
+    }
+
+    #[test]
+    fn a_text_of_many_different_tokens_has_a_place_for_each() {
+        let texts: Vec<String> = (0..200_000).map(|number| format!("<{number}>")).collect();
+        let finder = finder((0..).zip(&texts).map(|(id, text)| token(id, text, 0)).collect());
+        let parts = partition(&finder, texts.concat().as_bytes(), |_| true);
+        let ids = (0..).zip(&parts).all(|(id, part)| matches!(part, TextPart::Special(found, ..) if found.0 == id));
+        assert!(parts.len() == texts.len() && ids);
+    }
+
+    #[test]
+    fn tokens_that_occur_too_often_are_searched_for_alone() {
+        let tokens: Vec<_> = (1..=31).map(|count| token(count, &"\n".repeat(count as usize), 0)).collect();
+        let text = vec![b'\n'; 100_003];
+        let finder = finder(tokens.clone());
+        assert_eq!(finder.find_places(&text).1.len(), 31);
+        assert_eq!(partition(&finder, &text, |_| true), partition_in_turn(&tokens, &text, |_| true));
+    }
 }
