@@ -239,7 +239,8 @@ class TextColumn:
         if self._arrow.types.is_dictionary(column.type):
             lengths = np.append(self._text_lengths(column.dictionary), 0)  # the index -1 selects the 0
             indices = self._compute.fill_null(column.indices.cast(self._arrow.int64()), -1)
-            return np.take(lengths, indices.to_numpy())
+            text_lengths: npt.NDArray[np.int64] = lengths[indices.to_numpy()]
+            return text_lengths
         texts = _core.Texts.of_arrow(self._texts(column))
         return np.subtract(texts.ends, texts.starts)
 

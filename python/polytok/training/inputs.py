@@ -214,7 +214,7 @@ class InputStream:
             self._skipped_names = self._skipped_names or names
         return text
 
-    def _read_file(self, name: str, file: IO[bytes]) -> Iterator[Documents | Part | SkippedText]:
+    def _read_file(self, name: str, file: IO[bytes]) -> Iterator[Documents | Part | SkippedText | tuple[Text, str]]:
         self._file = file
         with translate_errors(name):
             checked_file, first_bytes = peek_first_bytes(file, len(COUNTS_MAGIC))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
@@ -51,10 +51,8 @@ class OutputFile:
         # pyarrow's writers flush their remaining data when they are garbage-collected, after the file is discarded.
         if self._is_discarded:
             return len(part)
-        try:
+        with self._named_errors():
             self._draft.file.write(part.data)
-        except OSError as error:
-            raise write_error(error, self._draft.target) from error
         if self._checksum is not None:
             self._checksum.update(part)
         self._advise_writeback()
@@ -82,21 +80,28 @@ class OutputFile:
     def seek(self, position: int) -> int:
         """Sets the position of the next write, to overwrite earlier bytes. Returns the position."""
         self._checksum = None
-        self.flush()  # a seek would do this itself, but its error would not name the file
-        return self._draft.file.seek(position)
+        with self._named_errors():
+            return self._draft.file.seek(position)
 
     def read_at(self, position: int, size: int) -> bytes:
         """Reads up to ``size`` bytes from ``position`` on, then sets the position of the next write to the end."""
-        self.flush()
-        self._draft.file.seek(position)
-        data = self._draft.file.read(size)
-        self._draft.file.seek(0, os.SEEK_END)
+        with self._named_errors():
+            self._draft.file.flush()
+            self._draft.file.seek(position)
+            data = self._draft.file.read(size)
+            self._draft.file.seek(0, os.SEEK_END)
         return data
 
     def flush(self) -> None:
         """Passes all buffered bytes to the system."""
-        try:
+        with self._named_errors():
             self._draft.file.flush()
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Raises an error of the system as a `FileError` with the final name of the file."""
+        try:
+            yield
         except OSError as error:
             raise write_error(error, self._draft.target) from error
 
@@ -110,10 +115,8 @@ class OutputFile:
         """
         self.flush()
         if is_forced:
-            try:
+            with self._named_errors():
                 os.fsync(self._draft.file.fileno())
-            except OSError as error:
-                raise write_error(error, self._draft.target) from error
         size = os.fstat(self._draft.file.fileno()).st_size
         return ShardFile(self._draft.target.name, size, (self._checksum or self._checksum_from_file()).hex())
 
