@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -113,7 +113,7 @@ def _task_settings(
     return {
         "kind": kind,
         "options": to_plain(dict(options), bytes.hex),
-        "input_options": asdict(replace(input_options, bad_bytes=bad_bytes_for(trainer, input_options))),
+        "input_options": replace(input_options, bad_bytes=bad_bytes_for(trainer, input_options)).to_json(),
         "words": counts.description,
         "max_memory": memory,
     }

@@ -214,8 +214,8 @@ class DocumentOptions:
         return bos, eos
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the options as a JSON value."""
-        return dataclasses.asdict(self)
+        """Returns the options as a JSON value, as plans of jobs have them."""
+        return {**dataclasses.asdict(self), "input_options": self.input_options.to_json()}
 
     @classmethod
     def from_json(cls, json_object: dict[str, Any]) -> DocumentOptions:

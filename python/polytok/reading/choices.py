@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypedDict, get_args
 
 from ..checked import checked_fields
@@ -16,6 +16,10 @@ BadBytes = Literal["error", "replace", "skip", "keep"]
 ErrorOrSkip = Literal["error", "skip"]
 
 MAX_RECORD_BYTES = 1 << 30
+
+_DEFAULTS_OF_LATER_OPTIONS = {"max_record_bytes": MAX_RECORD_BYTES}
+"""The options that were added after the first version that wrote plans of jobs. A plan has them only if they differ
+from their default, so that a job that an earlier version began has the same plan in later versions."""
 
 
 class InputKeywords(TypedDict, total=False):
@@ -80,6 +84,14 @@ class InputOptions:
             raise ArgumentError(
                 f"{keyword('lines', True)} and {keyword('separator=')} exclude each other: remove one of them"
             )
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the options as a JSON value, as plans of jobs have them."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in _DEFAULTS_OF_LATER_OPTIONS or value != _DEFAULTS_OF_LATER_OPTIONS[name]
+        }
 
     @property
     def is_whole_file(self) -> bool:
