@@ -20,7 +20,9 @@ tar -xzf "$folder"/polytok-*.tar.gz -C "$folder"
 source=$(echo "$folder"/polytok-*/)
 rm "$folder"/polytok-*.tar.gz
 
-# The lock file names exactly the crates that are added, with the checksums that cargo compares.
+# The archive lacks polytok-c, which polytok does not need, so cargo removes the crates that only polytok-c needs from the
+# lock file. After that, the lock file names exactly the crates that are added, with the checksums that cargo compares.
+(cd "$source" && cargo metadata --format-version 1 >/dev/null)
 mkdir -p "$source/.cargo"
 (cd "$source" && cargo vendor --quiet --locked --versioned-dirs vendor >/dev/null)
 cat >"$source/.cargo/config.toml" <<'END'
