@@ -10,11 +10,11 @@
 //! pieces, [`model`] converts pieces to ids (through [`cache`]), [`post`] encodes unknown text and the template,
 //! [`decode`] converts ids to text, and [`streams`] decodes ids as they arrive. [`segmentations`] returns alternative
 //! segmentations of a text, [`batch`] encodes many texts, [`texts`] stores many texts as a column. [`vocab`] indexes
-//! the vocabulary, [`trie`] is the dictionary that several models search, [`space_mark`] and [`byte_level`] convert the characters that several formats write for
-//! spaces and bytes, [`utf8`] has the definitions of "character" that the reference programs use, [`wire`] reads the
-//! vocabularies and merges of model files, [`convert`] computes how merges produce each vocabulary row, for conversions
-//! between kinds of models. [`train`] trains vocabularies from texts. [`native`] reads and writes polytok's own file,
-//! from which compiled tables ([`table`], [`hash`]) are mapped.
+//! the vocabulary, [`trie`] is the dictionary that several models search, [`space_mark`] and [`byte_level`] convert
+//! the characters that several formats write for spaces and bytes, [`utf8`] has the definitions of "character" that
+//! the reference programs use, [`wire`] reads the vocabularies and merges of model files, [`convert`] computes how
+//! merges produce each vocabulary row, for conversions between kinds of models. [`train`] trains vocabularies from
+//! texts. [`native`] reads and writes polytok's own file, from which compiled tables ([`table`], [`hash`]) are mapped.
 //!
 //! # A tour
 //!

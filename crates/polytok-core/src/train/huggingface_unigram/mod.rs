@@ -9,7 +9,7 @@
 //! words ──▶ seeds ──▶ expect, prune, expect, prune …
 //! ```
 //!
-//! [`seeds`] chooses characters and repeated substrings, [`lattice`] has all segmentations of a word, and [`prune`]
+//! `seeds` chooses characters and repeated substrings, `lattice` has all segmentations of a word, and `prune`
 //! removes the pieces that the texts need least. [`pieces`] stores the pieces.
 
 mod lattice;
