@@ -5,7 +5,7 @@
 #   scripts/build_wheels.sh aarch64-unknown-linux-musl  for another, if rustup has its standard library
 #
 # The wheels for Linux are linked by zig, so they run with the oldest C library that their tag names, whatever this
-# machine has. One wheel serves CPython 3.10 and later, because the extension module uses only Python's stable ABI.
+# machine has. One wheel serves CPython 3.10 and later, because the feature abi3 uses only Python's stable ABI.
 # PYTHON chooses the Python that runs the build; PROFILE=quick builds faster, for trying things out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,7 +25,7 @@ case $target in
 esac
 folder=target/wheels/$target
 rm -rf "$folder"
-PATH="$PWD/$bin:$PATH" "$bin/maturin" build --profile "${PROFILE:-release}" --locked --strip --target "$target" \
+PATH="$PWD/$bin:$PATH" "$bin/maturin" build --profile "${PROFILE:-release}" --locked --strip --features abi3 --target "$target" \
     ${options[@]+"${options[@]}"} --out "$folder"
 
 wheel=$(echo "$folder"/*.whl)

@@ -11,6 +11,7 @@ use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::errors::id_error;
+use crate::layout;
 
 /// The maximum length of an array that is read without a copy, while the GIL is held. A longer array is copied, because
 /// another thread can write to the array.
@@ -156,7 +157,7 @@ fn exact_int_id(list: &Bound<'_, PyList>, at: usize) -> Option<u32> {
     // SAFETY: the thread is attached, and the list has this item. The list keeps the borrowed item alive while no other
     // code runs, and converting an exact int runs no other code. An error of the conversion is cleared.
     let number = unsafe {
-        let item = ffi::PyList_GET_ITEM(list.as_ptr(), at as ffi::Py_ssize_t);
+        let item = layout::item(list, at);
         // An item of a list that is being created can be null.
         if item.is_null() || ffi::PyLong_CheckExact(item) == 0 {
             return None;

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::kept::{KeptObjects, ObjectTable};
+use crate::layout;
 use crate::lists::NewList;
 
 /// The number of ints that are prefetched together.
@@ -65,11 +66,12 @@ fn short_list<'py>(py: Python<'py>, table: &ObjectTable, ids: &[u32]) -> PyResul
     // No other code runs while slots are null: creating an int runs neither Python code nor the garbage collector.
     unsafe {
         let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len() as ffi::Py_ssize_t))?;
+        let list = list.cast_into_unchecked();
         for (at, &id) in ids.iter().enumerate() {
             let int = table.object(py, table.borrowed(id), id, || new_int(py, id))?;
-            ffi::PyList_SET_ITEM(list.as_ptr(), at as ffi::Py_ssize_t, int.into_ptr());
+            layout::set_item(&list, at, int);
         }
-        Ok(list.cast_into_unchecked())
+        Ok(list)
     }
 }
 

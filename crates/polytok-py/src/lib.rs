@@ -10,6 +10,7 @@ mod ids;
 mod incremental;
 mod ints;
 mod kept;
+mod layout;
 mod lists;
 mod native;
 mod pattern;
@@ -47,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<streams::PyTextStreams>()?;
     module.add_class::<checksum::PyChecksum>()?;
     module.add_function(wrap_pyfunction!(load_numpy, module)?)?;
+    layout::register(module)?;
     native::register(module)?;
     wire::register(module)?;
     convert::register(module)?;

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::gil::let_other_threads_run;
+use crate::layout;
 
 /// The number of items of a slice. Creating them takes less than a millisecond.
 const SLICE_ITEMS: usize = 1 << 12;
@@ -38,7 +39,7 @@ impl<'py> NewList<'py> {
     pub fn push(&mut self, item: Bound<'py, PyAny>) -> PyResult<()> {
         assert!(self.len < self.room, "the list has a slot for each item");
         // SAFETY: the slot exists and is null, and takes over the reference to the item.
-        unsafe { ffi::PyList_SET_ITEM(self.list.as_ptr(), self.len as ffi::Py_ssize_t, item.into_ptr()) };
+        unsafe { layout::set_item(&self.list, self.len, item) };
         self.len += 1;
         if self.len.is_multiple_of(SLICE_ITEMS) { let_other_threads_run(self.list.py()) } else { Ok(()) }
     }

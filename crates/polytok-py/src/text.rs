@@ -15,11 +15,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::errors::to_python;
 use crate::gil::run_detached_if_long;
+use crate::layout::{self, Characters, NewStr};
 
 /// The maximum size, in bytes, of a buffer that a thread keeps for its next text.
 const MAX_KEPT_BUFFER: usize = 1 << 18;
@@ -37,6 +37,8 @@ pub enum StoredText<'a> {
     Ucs1(&'a [u8]),
     Ucs2(&'a [u16]),
     Ucs4(&'a [u32]),
+    /// A copy of the characters of a `str`, where its memory is not known.
+    Copied(Vec<u32>),
     /// A text in parts.
     Parts(&'a PyParts),
 }
@@ -98,14 +100,12 @@ impl<'a> StoredText<'a> {
 
     #[inline]
     fn of_str(string: &'a Bound<'_, PyString>) -> PyResult<StoredText<'a>> {
-        // SAFETY: a str never changes, and the reference keeps it alive. The tests of each platform check that PyO3 reads
-        // the state of a str as the platform's C compiler has stored it.
-        let (data, is_ascii) = unsafe { (string.data()?, ffi::PyUnicode_IS_ASCII(string.as_ptr()) != 0) };
-        Ok(match data {
-            PyStringData::Ucs1(characters) if is_ascii => StoredText::Bytes(characters),
-            PyStringData::Ucs1(characters) => StoredText::Ucs1(characters),
-            PyStringData::Ucs2(characters) => StoredText::Ucs2(characters),
-            PyStringData::Ucs4(characters) => StoredText::Ucs4(characters),
+        Ok(match layout::characters(string)? {
+            Characters::Ascii(characters) => StoredText::Bytes(characters),
+            Characters::Ucs1(characters) => StoredText::Ucs1(characters),
+            Characters::Ucs2(characters) => StoredText::Ucs2(characters),
+            Characters::Ucs4(characters) => StoredText::Ucs4(characters),
+            Characters::Copied(characters) => StoredText::Copied(characters),
         })
     }
 
@@ -116,6 +116,7 @@ impl<'a> StoredText<'a> {
             StoredText::Ucs1(characters) => convert(characters, buffer()),
             StoredText::Ucs2(characters) => convert(characters, buffer()),
             StoredText::Ucs4(characters) => convert(characters, buffer()),
+            StoredText::Copied(ref characters) => convert(characters, buffer()),
             StoredText::Parts(parts) => Ok(Utf8::Stored(&parts.text)),
         }
     }
@@ -129,6 +130,7 @@ impl BatchText for StoredText<'_> {
             StoredText::Ucs1(characters) => characters.len(),
             StoredText::Ucs2(characters) => size_of_val(*characters),
             StoredText::Ucs4(characters) => size_of_val(*characters),
+            StoredText::Copied(characters) => size_of_val(characters.as_slice()),
             StoredText::Parts(parts) => parts.text.len(),
         }
     }
@@ -226,9 +228,11 @@ pub fn decoded<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bou
     };
     if bytes.len() >= MIN_VECTOR_BYTES
         && from_utf8::is_fast()
+        && layout::has_direct_access()
         && let Some(text) = run_detached_if_long(py, bytes.len(), || from_utf8::measure(bytes))
+        && let Some(string) = new_str(py, text)
     {
-        return new_str(py, text);
+        return string;
     }
     // SAFETY: the thread is attached; the pointers are those of a slice with its length and of a C string, which are
     // only read.
@@ -238,32 +242,25 @@ pub fn decoded<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bou
     }
 }
 
-/// Creates a `str`.
-fn new_str<'py>(py: Python<'py>, text: MeasuredText<'_>) -> PyResult<Bound<'py, PyString>> {
-    // SAFETY: the thread is attached. Nothing else refers to the new str, whose memory has room for the characters.
-    // `max_code` decides, here and in Python, which unit the str has.
+/// Creates a `str`; returns None if only Python's decoder can.
+fn new_str<'py>(py: Python<'py>, text: MeasuredText<'_>) -> Option<PyResult<Bound<'py, PyString>>> {
+    let mut string = match NewStr::with_room(py, text.characters, text.max_code)? {
+        Ok(string) => string,
+        Err(error) => return Some(Err(error)),
+    };
+    // SAFETY: `max_code` decides, here and in Python, which unit the str has.
     unsafe {
-        let string = ffi::PyUnicode_New(text.characters as ffi::Py_ssize_t, text.max_code);
-        let string = Bound::from_owned_ptr_or_err(py, string)?.cast_into_unchecked();
         match text.max_code {
-            0..=0xFF => fill::<u8>(&string, text),
-            0x100..=0xFFFF => fill::<u16>(&string, text),
-            _ => fill::<u32>(&string, text),
+            0..=0xFF => fill(py, string.units::<u8>(), text),
+            0x100..=0xFFFF => fill(py, string.units::<u16>(), text),
+            _ => fill(py, string.units::<u32>(), text),
         }
-        Ok(string)
     }
+    Some(Ok(string.finish()))
 }
 
-/// Writes the characters of a text to a `str`.
-///
-/// # Safety
-/// The str is new, stores characters in units of type `U`, and has the length of the text.
-unsafe fn fill<U: Unit + Send>(string: &Bound<'_, PyString>, text: MeasuredText<'_>) {
-    // SAFETY: the memory of the str has this number of units.
-    let units = unsafe {
-        let start = ffi::PyUnicode_DATA(string.as_ptr()).cast::<MaybeUninit<U>>();
-        std::slice::from_raw_parts_mut(start, text.characters)
-    };
-    let written = run_detached_if_long(string.py(), size_of_val(units), || from_utf8::fill(text.text, units));
+/// Writes the characters of a text to the units of a `str`.
+fn fill<U: Unit + Send>(py: Python<'_>, units: &mut [MaybeUninit<U>], text: MeasuredText<'_>) {
+    let written = run_detached_if_long(py, size_of_val(units), || from_utf8::fill(text.text, units));
     debug_assert_eq!(written, text.characters, "every unit is written");
 }

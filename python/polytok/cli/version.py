@@ -69,6 +69,7 @@ def _build() -> dict[str, Any]:
         "extension": Path(_core.__file__ or "").name,
         "wheel_tags": [line.removeprefix("Tag: ") for line in wheel.splitlines() if line.startswith("Tag: ")],
         "installer": None if installer is None else installer.strip(),
+        "direct_access": _core.has_direct_access(),
     }
 
 
