@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `seeds` chooses characters and repeated substrings, `lattice` has all segmentations of a word, and `prune`
-//! removes the pieces that the texts need least. [`pieces`] stores the pieces.
+//! removes the pieces that the texts need least. `pieces` stores the pieces.
 
 mod lattice;
 mod pieces;
