@@ -11,10 +11,18 @@ import pytest
 from bench.corpus import inputs
 from bench.corpus.child import hash_ids
 from bench.corpus.jobs import END_OF_TEXT_ID
+from bench.corpus.plans import simulate
 from bench.corpus.stages import read_blocks
 from bench.corpus.watched import run_watched
 
 KILOBYTES = 60
+
+
+def test_jobs_over_many_files_can_be_simulated() -> None:
+    figures = dict(simulate(2500, 0.01, 1 << 28))
+    assert figures["tasks"] == "38" and figures["objects of shards"] == "76"
+    # Three pages of inputs are listed; each record is removed at the end.
+    assert figures["requests"].endswith("38 remove, 3 write")
 
 
 @pytest.fixture

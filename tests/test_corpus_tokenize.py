@@ -477,6 +477,17 @@ def test_a_tokenizer_that_is_replaced_while_the_job_runs_is_noticed(tmp_path: Pa
         tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", input_options=LINES, workers=1, json_log=Replacing())
 
 
+def test_more_inputs_than_a_manifest_can_list_are_refused_at_once(
+    tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polytok.corpus.tokenizing.MAX_MANIFEST_BYTES", 100)
+    with pytest.raises(
+        ArgumentError, match="1 input files are too many for one dataset, whose manifest has at most 100"
+    ):
+        tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", input_options=LINES, workers=1)
+    assert not (tmp_path / "out").exists()
+
+
 def test_jobs_survive_being_killed() -> None:
     corpus_kills.check(moments=3, size=1_000_000, shard_size=100_000, seed=1)
 

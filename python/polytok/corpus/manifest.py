@@ -25,7 +25,7 @@ from .write import WRITERS, ShardFile
 
 _MANIFEST_VERSION = 1
 
-_MAX_BYTES = 1 << 30
+MAX_MANIFEST_BYTES = 1 << 30
 _MAX_COUNT = 2**63 - 1
 
 
@@ -200,8 +200,10 @@ def load(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST_NAME
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise FormatError(f"{path}: the file is too large for a manifest, which has at most {_MAX_BYTES} bytes")
+        if path.stat().st_size > MAX_MANIFEST_BYTES:
+            raise FormatError(
+                f"{path}: the file is too large for a manifest, which has at most {MAX_MANIFEST_BYTES} bytes"
+            )
         data = path.read_bytes()
     except FileNotFoundError as error:
         raise FileError(error.errno, _missing_manifest_text(folder), str(folder)) from error

@@ -20,8 +20,9 @@ from ..resources import processors
 from ..tokenizer import Tokenizer
 from .documents import check_field, source_with_columns
 from .job import Job, JobEvent, JobStartEvent, Records
-from .journal import TOKENIZER_NAME, task_file_stem
+from .journal import TOKENIZER_NAME, task_file_stem, to_json
 from .manifest import (
+    MAX_MANIFEST_BYTES,
     DocumentCounts,
     Manifest,
     ShardEntry,
@@ -118,6 +119,7 @@ def _create_job(
 ) -> Job:
     """Returns the job. The header of the job contains everything that the output depends on, except the tokenizer's
     name, which the job takes from the tokenizer file that it began with."""
+    _check_source_count(job_plan)
     fingerprint = tokenizer.fingerprint
     header = {
         "version": 1,
@@ -153,6 +155,16 @@ def _create_job(
         lambda data: _has_fingerprint(data, fingerprint),
         final_assignments,
     )
+
+
+def _check_source_count(job_plan: Plan) -> None:
+    """Raises `ArgumentError` for so many inputs that the manifest, which lists them, would be too large to be read."""
+    entry_bytes = len(to_json(asdict(SourceEntry(name="", bytes=0))))  # without the name and the digits of counts
+    if sum(entry_bytes + len(source.name) for source in job_plan.sources) > MAX_MANIFEST_BYTES:
+        raise ArgumentError(
+            f"{len(job_plan.sources):,} input files are too many for one dataset, whose manifest has at most "
+            f"{MAX_MANIFEST_BYTES} bytes: join files, or tokenize them to several folders"
+        )
 
 
 def _columns_source(job_plan: Plan, options: DocumentOptions) -> dict[str, Any] | None:
