@@ -25,7 +25,7 @@ from polytok.corpus.journal import Journal
 from polytok.corpus.run.base import Assignment, TaskDoneEvent, TaskProgram, TaskRetryEvent
 from polytok.corpus.run.local import LocalRunner
 from polytok.corpus.status import job_status
-from polytok.corpus.storage import open_storage
+from polytok.corpus.storage import FolderStorage, open_storage
 
 
 def job(folder: Path | str, count: int = 6, header: dict[str, Any] | None = None, **details: Any) -> Job:
@@ -228,6 +228,20 @@ def test_removing_a_job_forces_its_manifest_first_and_its_plan_last(
     assert Journal(store).remove_job()
     shards = ["00000.bin", "00001.bin"]
     assert steps == ["dataset.json", "force", *shards, "tokenizer.ptok", "force", "plan.json", "force"]
+
+
+def test_a_plan_that_another_process_has_just_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = FolderStorage(tmp_path)
+    journal = Journal(store)
+    read, names = store.read, []
+
+    def read_late(name: str) -> bytes | None:
+        names.append(name)
+        return None if names == [name] else read(name)
+
+    assert journal.create_plan({"tasks": []})
+    monkeypatch.setattr(store, "read", read_late)
+    assert journal.read_plan() == json.loads(read("plan.json") or b"")
 
 
 def test_a_wrong_tokenizer_in_the_folder_is_written_again(tmp_path: Path) -> None:

@@ -104,8 +104,11 @@ class Journal:
         """
         if (data := self.storage.read(PLAN_NAME)) is not None:
             return _parse_plan(data, self.storage.name)
+        names = self.storage.names()
+        if PLAN_NAME in names and (data := self.storage.read(PLAN_NAME)) is not None:
+            return _parse_plan(data, self.storage.name)  # another process has written it since the first read
         other_names = sorted(
-            name for name in self.storage.names() - {LOCK_NAME} if not _TEMPORARY_FILE_PATTERN.fullmatch(name)
+            name for name in names - {LOCK_NAME, PLAN_NAME} if not _TEMPORARY_FILE_PATTERN.fullmatch(name)
         )
         if other_names:
             raise ArgumentError(

@@ -191,7 +191,8 @@ class ObjectStore:
                 paths = self._filesystem.find(self._root)
             except FileNotFoundError:
                 return set()
-        return {path[len(self._root) + 1 :] for path in paths}
+        # If the first file is written while s3fs lists an empty folder, s3fs returns the folder itself.
+        return {path[len(self._root) + 1 :] for path in paths if path != self._root}
 
     def read(self, name: str) -> bytes | None:
         """Returns the content of a small file, or None if the file is missing."""
