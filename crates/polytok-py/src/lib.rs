@@ -8,6 +8,7 @@ mod errors;
 mod gil;
 mod ids;
 mod incremental;
+mod interpreter;
 mod ints;
 mod kept;
 mod layout;
@@ -37,6 +38,7 @@ fn load_numpy(py: Python<'_>) {
 /// The native module of polytok; the Python package polytok is its public interface.
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    interpreter::check(module.py())?;
     module.add_class::<tokenizer::PyTokenizer>()?;
     module.add_class::<tokenizer::PyResolvedOptions>()?;
     module.add_class::<text::PyParts>()?;
