@@ -101,7 +101,10 @@ impl Cuts {
             let [prefix, suffix] = if let CompiledModel::Bpe(bpe) = model { bpe.affixes() } else { [&[][..]; 2] };
             let entries: HashSet<&[u8]> = vocab.rows().filter(|&row| is_plain(vocab.kind(row))).map(bytes).collect();
             // The character is the last of a piece, and can be the only one.
-            let chars = entries.iter().filter_map(|entry| only_char(entry.strip_suffix(suffix)?));
+            // A character of several bytes can be an entry that no merge of its bytes produces.
+            let is_of_bytes = matches!(model, CompiledModel::Bpe(bpe) if bpe.symbols() == Symbols::Bytes);
+            let is_symbol = |c: &char| !is_of_bytes || c.is_ascii();
+            let chars = entries.iter().filter_map(|entry| only_char(entry.strip_suffix(suffix)?)).filter(is_symbol);
             let is_known = |c: &char| entries.contains(&[prefix, c.to_string().as_bytes(), suffix].concat()[..]);
             chars.filter(is_known).collect()
         });

@@ -1,8 +1,9 @@
 use super::*;
 use crate::by_lengths::tests::{pattern_split, tokenizers_with_twins};
+use crate::incremental::{Addition, ChunkEncoder};
 use crate::lazy::tests::types_built_by;
 use crate::native::tests::specs;
-use crate::spec::Behavior;
+use crate::spec::{Behavior, Priority, ScalarRules};
 
 /// Returns tokenizers of all families, also of those with a route.
 fn tokenizers() -> Vec<Tokenizer> {
@@ -58,4 +59,27 @@ fn a_warm_up_changes_no_ids() {
             assert_eq!(encode(&warm), encode(&cold), "{text:?}");
         }
     }
+}
+
+#[test]
+fn unknown_bytes_in_several_chunks_are_one_token() {
+    // The entry "é" cannot be produced, because no merge has it.
+    let model = Model::Bpe {
+        priority: Priority::Merges(Vec::new()),
+        symbols: Symbols::Bytes,
+        whole_piece_first: false,
+        reserved: false,
+        scalars: ScalarRules::default(),
+    };
+    let tokenizer = Tokenizer::compile(Spec { model, ..specs().remove(0) }).unwrap();
+    let options = EncodeOptions::default();
+    let text = "aéé世éé世a";
+    let (mut expected, mut ids, mut encoder) = (Vec::new(), Vec::new(), ChunkEncoder::default());
+    tokenizer.encode(text.as_bytes(), options, &mut expected).unwrap();
+    assert_eq!(expected.iter().filter(|&&id| id == 0).count(), 1);
+    for chunk in text.as_bytes().chunks(1) {
+        encoder.push(&tokenizer, Addition { text: chunk, runs: None }, options, &mut ids).unwrap();
+    }
+    encoder.finish(&tokenizer, options, &mut ids).unwrap();
+    assert_eq!(ids, expected);
 }
