@@ -1,4 +1,5 @@
-"""Tests polytok in processes: 64 threads, Ctrl-C, spawned processes, and a second interpreter."""
+"""Tests polytok in processes: 64 threads, the end of a process while threads encode, Ctrl-C, spawned processes, and a
+second interpreter."""
 
 from __future__ import annotations
 
@@ -47,6 +48,37 @@ def test_64_threads_share_a_tokenizer_whose_caches_are_cleared() -> None:
 
     with ThreadPoolExecutor(64) as pool:
         assert all(pool.map(work, range(64)))
+
+
+EXIT_WHILE_THREADS_ENCODE = """
+import sys, threading, polytok
+tokenizer = polytok.load("default")
+text = "some text naïve 吾輩 " * 2_000
+ids = tokenizer.encode(text)
+calls = [
+    lambda: tokenizer.encode(text), lambda: tokenizer.encode_batch([text] * 8, threads=3),
+    lambda: tokenizer.tokens(text), lambda: tokenizer.encode_array(text), lambda: tokenizer.decode(ids),
+    lambda: tokenizer.encoding(text).offsets, lambda: tokenizer.count_batch([text] * 8, threads=3),
+    lambda: polytok.load("default").encode("a"),
+]
+started = [threading.Event() for _ in calls]
+def work(call, event):
+    while True:
+        call()
+        event.set()
+for call, event in zip(calls, started):
+    threading.Thread(target=work, args=(call, event), daemon=True).start()
+for event in started: event.wait()
+print("end", flush=True)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_process_ends_while_daemon_threads_encode(code: int) -> None:
+    for _ in range(3):
+        result = python(EXIT_WHILE_THREADS_ENCODE, str(code))
+        assert (result.returncode, result.stdout, result.stderr) == (code, "end\n", "")
 
 
 CTRL_C = """

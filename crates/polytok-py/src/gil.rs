@@ -9,7 +9,9 @@ use std::num::NonZero;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
+use std::time::Duration;
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -46,7 +48,37 @@ pub fn run_detached_if_long<T: Send>(py: Python<'_>, bytes: usize, run: impl FnO
 pub fn let_other_threads_run(py: Python<'_>) -> PyResult<()> {
     static EMPTY_FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let create = || py.eval(c"lambda: None", None, None).map(Bound::unbind);
-    EMPTY_FUNCTION.get_or_try_init(py, create)?.call0(py).map(drop)
+    call_or_hang(EMPTY_FUNCTION.get_or_try_init(py, create)?.bind(py))
+}
+
+/// Calls a function. If the process ends meanwhile, the thread hangs until it has ended.
+///
+/// Before version 3.14, Python ends a daemon thread that takes the GIL after the main thread has ended, by unwinding its
+/// stack. Rust aborts the process when its functions are unwound in this way, so the stack must not be unwound further.
+fn call_or_hang(function: &Bound<'_, PyAny>) -> PyResult<()> {
+    type CallNoArgs = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
+    type UnwindingCallNoArgs = unsafe extern "C-unwind" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
+    // The black box hides the function from the compiler, which would know that its declaration cannot be unwound.
+    let call = std::hint::black_box(ffi::PyObject_CallNoArgs as CallNoArgs);
+    // SAFETY: both types of functions are called in the same way; the second can also be unwound.
+    let call = unsafe { std::mem::transmute::<CallNoArgs, UnwindingCallNoArgs>(call) };
+    let hang = HangWhenUnwound;
+    // SAFETY: the thread has the GIL, and the function is a Python object.
+    let result = unsafe { call(function.as_ptr()) };
+    std::mem::forget(hang);
+    // SAFETY: the result is a new reference, or null with an exception.
+    unsafe { Bound::from_owned_ptr_or_err(function.py(), result) }.map(drop)
+}
+
+/// Lets the thread sleep forever when it is dropped.
+struct HangWhenUnwound;
+
+impl Drop for HangWhenUnwound {
+    fn drop(&mut self) {
+        loop {
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+    }
 }
 
 /// A thread that is counted in `DETACHED_THREADS` while this value exists.
