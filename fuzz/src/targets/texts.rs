@@ -49,10 +49,10 @@ pub fn json_lines(data: &[u8]) {
         .collect();
     let data = choices.rest();
     let place = usize::from(part) * (data.len() + 1) / 256;
-    let (whole, used, reasons) = read_json_lines(data, &path, true);
+    let (whole, used, reasons) = read_json_lines(data, &path, true, usize::MAX);
     assert_eq!(used, data.len());
-    let (first, used, first_reasons) = read_json_lines(&data[..place], &path, false);
-    let (rest, _, rest_reasons) = read_json_lines(&data[used..], &path, true);
+    let (first, used, first_reasons) = read_json_lines(&data[..place], &path, false, usize::MAX);
+    let (rest, _, rest_reasons) = read_json_lines(&data[used..], &path, true, usize::MAX);
     assert_eq!([owned(&first), owned(&rest)].concat(), owned(&whole), "divided at {place}");
     let rest_reasons = rest_reasons.into_iter().map(|(at, reason)| (at + used, reason));
     assert_eq!(first_reasons.into_iter().chain(rest_reasons).collect::<Vec<_>>(), reasons);
@@ -63,7 +63,7 @@ pub fn json_lines(data: &[u8]) {
 fn check_line(line: &[u8], path: &[Vec<u8>]) {
     let json = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let Ok(value) = serde_json::from_slice::<Value>(json) else { return };
-    let (texts, _, reasons) = read_json_lines(line, path, true);
+    let (texts, _, reasons) = read_json_lines(line, path, true, usize::MAX);
     let mut found = Some(&value);
     if !value.is_string() {
         for key in path {
