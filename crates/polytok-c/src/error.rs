@@ -44,7 +44,7 @@ pub extern "C" fn polytok_error_message() -> *const c_char {
 
 /// Runs the body of a function. Converts an error or a panic to a status, and stores the message.
 pub fn run(body: impl FnOnce() -> Result<(), Error>) -> PolytokStatus {
-    let (status, message) = match catch_unwind(AssertUnwindSafe(body)) {
+    let (status, message) = match catch_unwind(AssertUnwindSafe(|| polytok_memory::catch(body))) {
         Ok(Ok(())) => return PolytokStatus::Ok,
         Ok(Err(error)) => (status_of(&error), error.to_string()),
         Err(_) => (PolytokStatus::Internal, "an internal error of polytok: please report it".to_owned()),

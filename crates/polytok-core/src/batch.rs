@@ -9,7 +9,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use polytok_memory::{self as memory, Collect, Grow};
 
 use crate::error::{Error, Result};
 use crate::huge;
@@ -95,6 +97,11 @@ pub fn encode_batch<T: Id>(
     texts: &[impl BatchText],
     options: &BatchOptions,
 ) -> RowResult<Batch<T>> {
+    catch_row(|| encode_runs(tokenizer, texts, options))
+}
+
+/// Encodes texts as `encode_batch` does.
+fn encode_runs<T: Id>(tokenizer: &Tokenizer, texts: &[impl BatchText], options: &BatchOptions) -> RowResult<Batch<T>> {
     let mut batch = new_batch(texts);
     let runs = divide_into_runs(texts);
     let threads = options.threads.min(runs.len());
@@ -129,16 +136,34 @@ pub fn count_batch(
     options: EncodeOptions,
     threads: usize,
 ) -> RowResult<Vec<i64>> {
+    catch_row(|| count_runs(tokenizer, texts, options, threads))
+}
+
+/// Counts the ids of each text as `count_batch` does.
+fn count_runs(
+    tokenizer: &Tokenizer,
+    texts: &[impl BatchText],
+    options: EncodeOptions,
+    threads: usize,
+) -> RowResult<Vec<i64>> {
     let runs = divide_into_runs(texts);
     let threads = threads.min(runs.len());
-    let mut run_counts: Vec<Option<RowResult<Vec<i64>>>> = runs.iter().map(|_| None).collect();
+    let mut run_counts: Vec<Option<RowResult<Vec<i64>>>> = runs.iter().map(|_| None).checked_collect();
     in_threads_with(threads, runs.into_iter().zip(&mut run_counts), |runs| {
         tokenizer.with_scratch(|scratch| {
             runs.for_each(|(rows, counts)| *counts = Some(count_rows(tokenizer, texts, rows, options, scratch)));
         });
     });
-    let counts_by_run: RowResult<Vec<Vec<i64>>> = run_counts.into_iter().flatten().collect();
-    Ok(counts_by_run?.concat())
+    let mut counts = memory::with_capacity(texts.len());
+    for run in run_counts.into_iter().flatten() {
+        counts.extend(run?);
+    }
+    Ok(counts)
+}
+
+/// Calls `run`. If memory is refused, the error does not depend on a text, and the index is 0.
+fn catch_row<T>(run: impl FnOnce() -> RowResult<T>) -> RowResult<T> {
+    memory::run_caught(run).unwrap_or_else(|refused| Err((0, refused.into())))
 }
 
 /// Divides the texts into runs of at least `RUN_BYTES` bytes; the last run can be shorter.
@@ -148,7 +173,7 @@ fn divide_into_runs(texts: &[impl BatchText]) -> Vec<Range<usize>> {
     for (i, text) in texts.iter().enumerate() {
         bytes += text.stored_bytes();
         if bytes >= RUN_BYTES || i + 1 == texts.len() {
-            runs.push(from..i + 1);
+            runs.checked_push(from..i + 1);
             (from, bytes) = (i + 1, 0);
         }
     }
@@ -170,14 +195,14 @@ fn encode_rows<T: Id>(
         let fail = |error| (row, error);
         if let Some(text) = texts[row].utf8(&mut buffer).map_err(fail)? {
             ids.clear();
-            ids.extend(options.begin);
+            ids.checked_extend(options.begin);
             let trusted = texts[row].trusted().map(|runs| Trusted::of_text(runs, text.len()));
             let options_of_text = EncodeOptions { trusted, ..options.encode };
             tokenizer.encode_to(text, options_of_text, scratch, &mut ids).map_err(fail)?;
-            ids.extend(options.end);
-            batch.ids.extend(ids.iter().map(|&id| T::from_id(id)));
+            ids.checked_extend(options.end);
+            batch.ids.checked_extend(ids.iter().map(|&id| T::from_id(id)));
         }
-        batch.offsets.push(batch.ids.len() as i64);
+        batch.offsets.checked_push(batch.ids.len() as i64);
     }
     Ok(())
 }
@@ -185,8 +210,8 @@ fn encode_rows<T: Id>(
 /// Creates an empty batch with capacity for one id per three bytes of the texts.
 fn new_batch<T>(texts: &[impl BatchText]) -> Batch<T> {
     let bytes: usize = texts.iter().map(BatchText::stored_bytes).sum();
-    let mut offsets = Vec::with_capacity(texts.len() + 1);
-    offsets.push(0);
+    let mut offsets = memory::with_capacity(texts.len() + 1);
+    offsets.checked_push(0);
     Batch { ids: huge::with_capacity(bytes / 3), offsets }
 }
 
@@ -198,7 +223,7 @@ fn count_rows(
     scratch: &mut Scratch,
 ) -> RowResult<Vec<i64>> {
     let mut buffer = String::new();
-    let count_row = |row: usize| {
+    let mut count_row = |row: usize| {
         let (mut count, fail) = (Count(0), |error| (row, error));
         if let Some(text) = texts[row].utf8(&mut buffer).map_err(fail)? {
             let trusted = texts[row].trusted().map(|runs| Trusted::of_text(runs, text.len()));
@@ -207,7 +232,11 @@ fn count_rows(
         }
         Ok(count.0 as i64)
     };
-    rows.map(count_row).collect()
+    let mut counts = memory::with_capacity(rows.len());
+    for row in rows {
+        counts.checked_push(count_row(row)?);
+    }
+    Ok(counts)
 }
 
 /// The memory that a new run is written to.
@@ -263,11 +292,11 @@ impl<T: Id> RunJoiner<T> {
 
     fn append(&mut self, mut run: Batch<T>) {
         let id_count = self.batch.ids.len() as i64;
-        self.batch.ids.extend_from_slice(&run.ids);
-        self.batch.offsets.extend(run.offsets[1..].iter().map(|offset| id_count + offset));
+        self.batch.ids.checked_extend_from_slice(&run.ids);
+        self.batch.offsets.checked_extend(run.offsets[1..].iter().map(|offset| id_count + offset));
         run.ids.clear();
         run.offsets.truncate(1);
-        self.spare_batches.push(run);
+        self.spare_batches.checked_push(run);
     }
 }
 
@@ -281,15 +310,20 @@ pub(crate) fn in_threads<T: Send>(threads: usize, items: impl Iterator<Item = T>
 }
 
 /// Processes items in up to `threads` threads. Each thread calls `work` once, with an iterator that returns the next
-/// item that no thread has taken.
+/// item that no thread has taken. If memory is refused to one thread, no thread takes another item.
 fn in_threads_with<T: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
     work: impl Fn(&mut dyn Iterator<Item = T>) + Sync,
 ) {
     let items = Mutex::new(items);
-    let take_item = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let process_items = || work(&mut std::iter::from_fn(take_item));
+    let refused = OnceLock::new();
+    let take_item = || items.lock().unwrap_or_else(PoisonError::into_inner).next().filter(|_| refused.get().is_none());
+    let process_items = || {
+        if let Err(memory) = memory::run_caught(|| work(&mut std::iter::from_fn(take_item))) {
+            let _ = refused.set(memory);
+        }
+    };
     std::thread::scope(|scope| {
         for _ in 1..threads {
             // If a thread cannot start, the remaining threads process all items.
@@ -297,6 +331,9 @@ fn in_threads_with<T: Send>(
         }
         process_items();
     });
+    if let Some(memory) = refused.get() {
+        memory.refuse();
+    }
 }
 
 #[cfg(test)]

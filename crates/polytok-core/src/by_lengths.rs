@@ -6,6 +6,7 @@ mod steps;
 use std::sync::Arc;
 
 use memchr::memmem;
+use polytok_memory::Grow;
 
 use crate::lazy::Lazy;
 use crate::model::CompiledModel;
@@ -134,7 +135,7 @@ impl ByLengths {
         if let Some(pieces) = &self.space_pieces {
             steps::move_ends_to_steps(pieces, text, &mut tiles.ends);
         }
-        tiles.word_starts.push(0);
+        tiles.word_starts.checked_push(0);
         let has_whole_chars = !self.splits_chars && !covers_first || text.is_ascii();
         let origin = if has_whole_chars { Origin::Same } else { Origin::Kept(KeptText::new(text)) };
         out.begin_part(Place { at: at as u32, origin });
@@ -237,7 +238,7 @@ fn user_defined_spaces(vocab: &Vocab) -> UserDefinedSpaces {
 fn find_words(segmenter: &Segmenter, text: &[u8], word_starts: &mut Vec<u32>) -> bool {
     let splits = &segmenter.splits;
     if splits.is_empty() {
-        word_starts.push(0);
+        word_starts.checked_push(0);
         return true;
     }
     let Ok(text) = std::str::from_utf8(text) else { return false };
@@ -245,7 +246,7 @@ fn find_words(segmenter: &Segmenter, text: &[u8], word_starts: &mut Vec<u32>) ->
     loop {
         match splits.fill(text, &mut cursor, &mut pieces) {
             Ok(0) => return true,
-            Ok(count) => word_starts.extend(pieces[..count].iter().map(|&(start, _)| start)),
+            Ok(count) => word_starts.checked_extend(pieces[..count].iter().map(|&(start, _)| start)),
             Err(_) => return false,
         }
     }

@@ -4,6 +4,8 @@
 //! U+00A1 to U+00AC, U+00AE to U+00FF) map to the characters with the same code points. The other 68 bytes map, in
 //! ascending order, to U+0100 to U+0143. A conversion in either direction is one table lookup.
 
+use polytok_memory::{self as memory, Grow};
+
 /// The number of bytes that are not visible characters in Latin-1.
 const OTHER_BYTE_COUNT: usize = 68;
 
@@ -62,14 +64,14 @@ pub fn byte_of(c: char) -> Option<u8> {
 
 /// Converts characters of the table to bytes; None if any character is not in the table.
 pub fn to_bytes(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
+    let mut bytes = memory::with_capacity(text.len());
     read_bytes(text, &mut bytes).then_some(bytes)
 }
 
 /// Writes to `bytes` the bytes of the characters of `text`; returns false if any character is not in the table.
 pub fn read_bytes(text: &str, bytes: &mut Vec<u8>) -> bool {
     bytes.clear();
-    text.chars().all(|c| byte_of(c).map(|byte| bytes.push(byte)).is_some())
+    text.chars().all(|c| byte_of(c).map(|byte| bytes.checked_push(byte)).is_some())
 }
 
 /// Converts bytes to their characters.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use polytok_memory::Refused;
+
 /// An error. The message of an error says what is wrong, where, and what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -57,6 +59,12 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Error {
+        Error::Memory(refused.to_string())
+    }
+}
 
 impl From<polytok_pattern::Error> for Error {
     fn from(error: polytok_pattern::Error) -> Error {

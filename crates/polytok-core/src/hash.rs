@@ -7,6 +7,7 @@
 //! whose keys collide. The same keys always yield the same table. A lookup reads at most `MAX_PROBES` slots, so that no
 //! table, not even a forged one, makes lookups slow.
 
+use polytok_memory as memory;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::{Error, Result};
@@ -89,7 +90,7 @@ fn fill_slots(
     last_wins: bool,
     is_same: impl Fn(u32, u32) -> bool,
 ) -> Option<Vec<u32>> {
-    let mut slots = vec![EMPTY; 1 << slot_bits];
+    let mut slots = memory::filled(EMPTY, 1 << slot_bits);
     for index in indexes {
         let hash = hash(index);
         let tag = tag(hash, index_bits);

@@ -1,13 +1,15 @@
 //! Allocates memory for big tables that are read at random positions. If the system has huge pages, the tables use huge
 //! pages.
 
+use polytok_memory as memory;
+
 /// The smallest size, in bytes, of a table that gets huge pages.
 #[cfg(target_os = "linux")]
 const MIN_BYTES: usize = 2 << 20;
 
 /// Returns an empty vector with capacity for `count` items.
 pub(crate) fn with_capacity<T>(count: usize) -> Vec<T> {
-    let items: Vec<T> = Vec::with_capacity(count);
+    let items = memory::with_capacity(count);
     #[cfg(target_os = "linux")]
     if count * size_of::<T>() >= MIN_BYTES {
         linux::advise(items.as_ptr() as usize, count * size_of::<T>());

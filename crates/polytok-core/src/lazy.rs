@@ -7,6 +7,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use polytok_memory as memory;
+
 /// A value that is built when it is first needed.
 #[derive(Debug)]
 pub struct Lazy<T>(OnceLock<T>);
@@ -86,8 +88,12 @@ impl<T> Warmup<T> {
     }
 
     /// Returns the value, and builds the value if it is missing, even if little text was encoded so far.
+    /// If memory for the value is refused, a later call tries again.
     pub fn build_now(&self, build: impl FnOnce() -> Option<T>) -> Option<&T> {
-        self.value.get(build).as_ref()
+        match self.value.peek() {
+            Some(value) => value.as_ref(),
+            None => self.value.insert(memory::run_caught(build).ok()?).as_ref(),
+        }
     }
 
     #[cold]
@@ -174,7 +180,7 @@ impl<T, B> SteppedWarmup<T, B> {
             return None;
         }
         let mut unfinished = self.unfinished.try_lock().ok()?;
-        match step(unfinished.take()) {
+        match memory::run_caught(|| step(unfinished.take())).ok()? {
             Step::Unfinished(value) => {
                 *unfinished = Some(value);
                 None

@@ -72,6 +72,7 @@
 
 // Vector code, which is written for x86-64, has constants, tables and fields of its own.
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests have memory"))]
 
 pub mod batch;
 pub mod boundary;

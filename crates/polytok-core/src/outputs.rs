@@ -1,6 +1,8 @@
 //! Encodes a text to each kind of output: ids, their number, tokens with spans, columns of spans, and tokens for windows.
 //! The pipeline itself is in `encode`.
 
+use polytok_memory::{self as memory, Copied};
+
 use crate::encode::Encoding;
 use crate::error::Result;
 use crate::post::Sink;
@@ -27,50 +29,54 @@ impl Tokenizer {
 
     /// Appends the ids of a text.
     pub fn encode(&self, text: &[u8], options: EncodeOptions, ids: &mut Vec<u32>) -> Result<()> {
-        self.with_scratch(|scratch| self.encode_to(text, options, scratch, ids))
+        memory::catch(|| self.with_scratch(|scratch| self.encode_to(text, options, scratch, ids)))
     }
 
     /// Returns the number of ids of a text, without storing the ids.
     pub fn count(&self, text: &[u8], options: EncodeOptions) -> Result<usize> {
         let mut count = Count(0);
-        self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut count))?;
+        memory::catch(|| self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut count)))?;
         Ok(count.0)
     }
 
     /// Returns the tokens of a text with their spans, but without their words.
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
-        let plain_tokens = self.plain_tokens(text, options)?;
-        if self.template.is_only_text() {
-            return Ok(plain_tokens);
-        }
-        let mut tokens = Tokens::with_room(plain_tokens.len() + 2);
-        for step in self.template.steps(options.add_special, text.len()) {
-            match step {
-                TemplateStep::Insert(ids, at) => tokens.insert(ids, at),
-                TemplateStep::Text => tokens.extend(&plain_tokens),
+        memory::catch(|| {
+            let plain_tokens = self.plain_tokens(text, options)?;
+            if self.template.is_only_text() {
+                return Ok(plain_tokens);
             }
-        }
-        Ok(tokens.finish())
+            let mut tokens = Tokens::with_room(plain_tokens.len() + 2);
+            for step in self.template.steps(options.add_special, text.len()) {
+                match step {
+                    TemplateStep::Insert(ids, at) => tokens.insert(ids, at),
+                    TemplateStep::Text => tokens.extend(&plain_tokens),
+                }
+            }
+            Ok(tokens.finish())
+        })
     }
 
     /// Returns the ids and spans of a text as columns.
     pub fn spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
-        let mut spans = Spans::with_room(text.len());
-        if self.trim == TrimOffsets::Nothing {
-            self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut spans))?;
-            return Ok(spans);
-        }
-        let plain_spans = self.trimmed_spans(text, options)?;
-        if self.template.is_only_text() {
-            return Ok(plain_spans);
-        }
-        for step in self.template.steps(options.add_special, text.len()) {
-            match step {
-                TemplateStep::Insert(ids, at) => spans.insert(ids, at),
-                TemplateStep::Text => spans.extend(&plain_spans),
+        memory::catch(|| {
+            let mut spans = Spans::with_room(text.len());
+            if self.trim == TrimOffsets::Nothing {
+                self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut spans))?;
+                return Ok(spans);
             }
-        }
-        Ok(spans)
+            let plain_spans = self.trimmed_spans(text, options)?;
+            if self.template.is_only_text() {
+                return Ok(plain_spans);
+            }
+            for step in self.template.steps(options.add_special, text.len()) {
+                match step {
+                    TemplateStep::Insert(ids, at) => spans.insert(ids, at),
+                    TemplateStep::Text => spans.extend(&plain_spans),
+                }
+            }
+            Ok(spans)
+        })
     }
 
     /// Returns the ids and trimmed spans of a text as columns, without the template's tokens.
@@ -103,23 +109,27 @@ impl Tokenizer {
 
     /// Returns the tokens of a text with spans, without the template's tokens.
     pub fn plain_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
-        let mut tokens = self.untrimmed_tokens(text, options, false)?;
-        self.trim(&mut tokens, text, |i| i == 0);
-        Ok(tokens)
+        memory::catch(|| {
+            let mut tokens = self.untrimmed_tokens(text, options, false)?;
+            self.trim(&mut tokens, text, |i| i == 0);
+            Ok(tokens)
+        })
     }
 
     /// Returns the tokens of a text that the caller divides into windows. If spans are trimmed, the span of a token can
     /// be different at the start of a window. So in this case a second list has each token with the span for the start
     /// of a window.
     pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Option<Vec<Token>>)> {
-        let mut inner_tokens = self.untrimmed_tokens(text, options, true)?;
-        let first_tokens = (self.trim != TrimOffsets::Nothing).then(|| {
-            let mut first_tokens = inner_tokens.clone();
-            self.trim(&mut first_tokens, text, |_| true);
-            first_tokens
-        });
-        self.trim(&mut inner_tokens, text, |_| false);
-        Ok((inner_tokens, first_tokens))
+        memory::catch(|| {
+            let mut inner_tokens = self.untrimmed_tokens(text, options, true)?;
+            let first_tokens = (self.trim != TrimOffsets::Nothing).then(|| {
+                let mut first_tokens = inner_tokens.checked_to_vec();
+                self.trim(&mut first_tokens, text, |_| true);
+                first_tokens
+            });
+            self.trim(&mut inner_tokens, text, |_| false);
+            Ok((inner_tokens, first_tokens))
+        })
     }
 
     /// Returns the tokens of a text with untrimmed spans, without the template's tokens.

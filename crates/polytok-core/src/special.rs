@@ -12,13 +12,14 @@
 //!
 //! The twin is python/polytok/reference/special.py.
 
+use finder::SpecialFinder;
 use hashbrown::{HashMap, HashSet};
+use polytok_memory::{self as memory, Collect, Copied, Grow, GrowMap};
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, Matching, SpecialToken};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
-use finder::SpecialFinder;
 
 mod finder;
 pub mod joint;
@@ -73,13 +74,17 @@ impl Specials {
         normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Specials> {
         let rows = vocab.rows_of(Kind::Control);
-        let listed_ids: HashSet<TokenId> = listed_tokens.iter().map(|token| token.id).collect();
+        let listed_ids: HashSet<TokenId> = memory::set(listed_tokens.iter().map(|token| token.id));
         let mut tokens = listed_tokens;
-        let control_token =
-            |row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row), ..SpecialToken::default() };
-        tokens.extend(rows.map(control_token).filter(|token| !listed_ids.contains(&token.id)));
+        let control_token = |row| SpecialToken {
+            text: vocab.bytes(row).checked_to_vec(),
+            id: vocab.id(row),
+            ..SpecialToken::default()
+        };
+        tokens.checked_extend(rows.map(control_token).filter(|token| !listed_ids.contains(&token.id)));
         let mut index_by_id = HashMap::new();
         for (i, token) in tokens.iter().enumerate() {
+            index_by_id.reserve_entry();
             index_by_id.entry(token.id).or_insert(i);
         }
         let mut specials = Specials { tokens, index_by_id, matching, always: None, printed_by_id: HashMap::new() };
@@ -145,7 +150,7 @@ impl Specials {
             tokens_and_roles.partition(|(token, _)| token.normalized);
         let normalized_texts: Vec<Vec<u8>> =
             normalized_tokens.iter().map(|(token, _)| normalize(&token.text)).collect::<Result<_>>()?;
-        let raw_texts = raw_tokens.iter().map(|(token, _)| token.text.clone()).collect();
+        let raw_texts = raw_tokens.iter().map(|(token, _)| token.text.clone()).checked_collect();
         let raw = SpecialFinder::new(raw_tokens, raw_texts, self.matching)?;
         let normalized = SpecialFinder::new(normalized_tokens, normalized_texts, self.matching)?;
         let is_empty = raw.is_none() && normalized.is_none();
@@ -160,8 +165,8 @@ impl Specials {
             .iter()
             .filter(|token| !token.always && !token.text.is_empty() && is_refused(&token.text))
             .map(|token| (token.clone(), true))
-            .collect();
-        let texts = refused_tokens.iter().map(|(token, _)| token.text.clone()).collect();
+            .checked_collect();
+        let texts = refused_tokens.iter().map(|(token, _)| token.text.clone()).checked_collect();
         Ok(SpecialFinder::new(refused_tokens, texts, self.matching)?
             .map(|finder| SpecialSet { raw: Some(finder), normalized: None }))
     }
@@ -205,13 +210,13 @@ fn printed_tokens(
     normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
 ) -> Result<HashMap<TokenId, PrintedToken>> {
     let skippable_texts: HashSet<&[u8]> =
-        tokens.iter().filter(|token| !token.always).map(|token| token.text.as_slice()).collect();
+        memory::set(tokens.iter().filter(|token| !token.always).map(|token| token.text.as_slice()));
     let mut printed_by_id = HashMap::new();
     for token in tokens.iter().filter(|token| token.normalized) {
         let text = normalize(&token.text)?;
         if text != token.text {
             let is_skippable = skippable_texts.contains(text.as_slice());
-            printed_by_id.insert(token.id, PrintedToken { text, is_skippable });
+            printed_by_id.checked_insert(token.id, PrintedToken { text, is_skippable });
         }
     }
     Ok(printed_by_id)

@@ -8,10 +8,12 @@ pub mod stop;
 
 use std::sync::Arc;
 
+use polytok_memory::{self as memory, Collect, Copied, Grow, GrowText, Refused};
+use stop::{StopState, StopTexts};
+
 use crate::decode::DecodeState;
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
-use stop::{StopState, StopTexts};
 
 /// What a stream does with an id that no token has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +70,12 @@ pub enum StreamError {
     InvalidBytes(Vec<u8>),
 }
 
+impl From<Refused> for StreamError {
+    fn from(refused: Refused) -> StreamError {
+        StreamError::Decode(refused.into())
+    }
+}
+
 impl From<Error> for StreamError {
     fn from(error: Error) -> StreamError {
         StreamError::Decode(error)
@@ -102,17 +110,19 @@ impl ByteStream {
 
     /// Decodes ids that [`ByteStream::check`] accepts, and appends the bytes that are complete.
     pub fn push(&mut self, tokenizer: &Tokenizer, ids: &[u32], out: &mut Vec<u8>) -> Result<()> {
-        let is_known = |id: &u32| tokenizer.token_bytes(*id).is_some();
-        if self.options.unknown != UnknownIds::Skip || ids.iter().all(is_known) {
-            return tokenizer.decode_more(ids, self.options.skip_special, &mut self.state, out);
-        }
-        let known_ids: Vec<u32> = ids.iter().copied().filter(is_known).collect();
-        tokenizer.decode_more(&known_ids, self.options.skip_special, &mut self.state, out)
+        memory::catch(|| {
+            let is_known = |id: &u32| tokenizer.token_bytes(*id).is_some();
+            if self.options.unknown != UnknownIds::Skip || ids.iter().all(is_known) {
+                return tokenizer.decode_more(ids, self.options.skip_special, &mut self.state, out);
+            }
+            let known_ids: Vec<u32> = ids.iter().copied().filter(is_known).checked_collect();
+            tokenizer.decode_more(&known_ids, self.options.skip_special, &mut self.state, out)
+        })
     }
 
     /// Appends the remaining bytes, and prepares the stream for the next text.
     pub fn finish(&mut self, tokenizer: &Tokenizer, out: &mut Vec<u8>) -> Result<()> {
-        tokenizer.decode_finish(&mut self.state, out)
+        memory::catch(|| tokenizer.decode_finish(&mut self.state, out))
     }
 }
 
@@ -184,19 +194,25 @@ impl TextStream {
         if ids.is_empty() || self.is_stopped() {
             return Ok(());
         }
-        if self.options.invalid_bytes != InvalidBytes::Strict {
-            return self.push_checked(tokenizer, ids, buffers, out);
-        }
-        let (backup, len) = (self.clone(), out.len());
-        self.push_checked(tokenizer, ids, buffers, out).inspect_err(|_| {
-            *self = backup;
-            out.truncate(len);
+        memory::catch(|| {
+            if self.options.invalid_bytes != InvalidBytes::Strict {
+                return self.push_checked(tokenizer, ids, buffers, out);
+            }
+            let (backup, len) = (self.clone(), out.len());
+            self.push_checked(tokenizer, ids, buffers, out).inspect_err(|_| {
+                *self = backup;
+                out.truncate(len);
+            })
         })
     }
 
     /// Appends the remaining text, and prepares the stream for the next text. The stop text and the number of ids stay
     /// until the next id arrives.
     pub fn finish(&mut self, tokenizer: &Tokenizer, buffers: &mut StreamBuffers, out: &mut String) -> StreamResult {
+        memory::catch(|| self.finish_text(tokenizer, buffers, out))
+    }
+
+    fn finish_text(&mut self, tokenizer: &Tokenizer, buffers: &mut StreamBuffers, out: &mut String) -> StreamResult {
         self.is_finished = true;
         buffers.bytes.clear();
         buffers.text.clear();
@@ -209,7 +225,7 @@ impl TextStream {
             return Ok(());
         }
         if self.options.stop.is_empty() {
-            out.push_str(&buffers.text);
+            out.checked_push_str(&buffers.text);
             return Ok(());
         }
         self.stopped = self.options.stop.search(&mut stop_state, &buffers.text, out);
@@ -234,7 +250,7 @@ impl TextStream {
         }
         if self.options.stop.is_empty() {
             self.decode(tokenizer, ids, buffers)?;
-            out.push_str(&buffers.text);
+            out.checked_push_str(&buffers.text);
             return Ok(());
         }
         for id in ids.chunks(1) {
@@ -263,24 +279,24 @@ impl TextStream {
         if self.incomplete_char.is_empty()
             && let Ok(valid_text) = std::str::from_utf8(bytes)
         {
-            text.push_str(valid_text);
+            text.checked_push_str(valid_text);
             return Ok(());
         }
         let mut pending = std::mem::take(&mut self.incomplete_char);
-        pending.extend_from_slice(bytes);
+        pending.checked_extend_from_slice(bytes);
         let mut end = 0;
         for chunk in pending.utf8_chunks() {
-            text.push_str(chunk.valid());
+            text.checked_push_str(chunk.valid());
             end += chunk.valid().len() + chunk.invalid().len();
             if chunk.invalid().is_empty() {
                 break;
             }
             if !is_end && end == pending.len() && is_incomplete_char(chunk.invalid()) {
-                self.incomplete_char = chunk.invalid().to_vec();
+                self.incomplete_char = chunk.invalid().checked_to_vec();
                 break;
             }
             match self.options.invalid_bytes {
-                InvalidBytes::Replace => text.push('\u{FFFD}'),
+                InvalidBytes::Replace => text.checked_push_str("\u{FFFD}"),
                 InvalidBytes::Ignore => {}
                 InvalidBytes::Strict => return Err(StreamError::InvalidBytes(pending)),
             }

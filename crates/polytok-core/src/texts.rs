@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use memchr::memchr_iter;
+use polytok_memory::{self as memory, Collect, Copied, Grow};
 
 use crate::table::Shared;
 use crate::utf8::valid;
@@ -71,7 +72,7 @@ impl Texts {
     /// Returns all texts; a null text is `None`.
     pub fn slices(&self) -> Vec<Option<&[u8]>> {
         let bytes = self.bytes();
-        let mut slices: Vec<_> = self.spans.iter().map(|span| Some(&bytes[span.clone()])).collect();
+        let mut slices: Vec<_> = self.spans.iter().map(|span| Some(&bytes[span.clone()])).checked_collect();
         self.nulls.iter().for_each(|&row| slices[row] = None);
         slices
     }
@@ -83,7 +84,10 @@ impl Texts {
 
     /// Returns, for each text, the offset of its record (for example, its JSON line) in the data that was read.
     pub fn record_starts(&self) -> Vec<usize> {
-        self.record_starts.clone().unwrap_or_else(|| self.spans.iter().map(|span| span.start).collect())
+        self.record_starts
+            .as_ref()
+            .map(|starts| starts.checked_to_vec())
+            .unwrap_or_else(|| self.spans.iter().map(|span| span.start).checked_collect())
     }
 
     /// Returns the rows that are null.
@@ -98,33 +102,34 @@ impl Texts {
 
     /// Returns a column of the given rows, in the given order. All rows must exist.
     pub fn take(&self, rows: &[usize]) -> Texts {
-        self.select(&rows.iter().map(|&row| Some(row)).collect::<Vec<_>>())
+        self.select(&rows.iter().map(|&row| Some(row)).checked_collect())
     }
 
     /// Returns a column of the given rows, in the given order; `None` selects a null text. All rows must exist.
     pub fn select(&self, rows: &[Option<usize>]) -> Texts {
         let is_null_row = |row: Option<usize>| row.is_none_or(|row| self.nulls.binary_search(&row).is_ok());
-        let select_starts =
-            |record_starts: &Vec<usize>| rows.iter().map(|row| row.map_or(0, |row| record_starts[row])).collect();
+        let select_starts = |record_starts: &Vec<usize>| {
+            rows.iter().map(|row| row.map_or(0, |row| record_starts[row])).checked_collect()
+        };
         Texts {
             buffer: self.buffer.clone(),
-            spans: rows.iter().map(|row| row.map_or(0..0, |row| self.spans[row].clone())).collect(),
+            spans: rows.iter().map(|row| row.map_or(0..0, |row| self.spans[row].clone())).checked_collect(),
             record_starts: self.record_starts.as_ref().map(select_starts),
-            nulls: (0..rows.len()).filter(|&at| is_null_row(rows[at])).collect(),
+            nulls: (0..rows.len()).filter(|&at| is_null_row(rows[at])).checked_collect(),
             encoding: self.encoding,
         }
     }
 
     /// Concatenates the texts of several columns in a new buffer.
     pub fn concatenate(columns: &[Texts]) -> Texts {
-        let mut buffer = Vec::with_capacity(columns.iter().map(Texts::text_bytes).sum());
+        let mut buffer = memory::with_capacity(columns.iter().map(Texts::text_bytes).sum());
         let (mut spans, mut nulls) = (Vec::new(), Vec::new());
         for texts in columns {
-            nulls.extend(texts.nulls.iter().map(|row| spans.len() + row));
+            nulls.checked_extend(texts.nulls.iter().map(|row| spans.len() + row));
             for span in &texts.spans {
                 let from = buffer.len();
-                buffer.extend_from_slice(&texts.bytes()[span.clone()]);
-                spans.push(from..buffer.len());
+                buffer.checked_extend_from_slice(&texts.bytes()[span.clone()]);
+                spans.checked_push(from..buffer.len());
             }
         }
         Texts::new(Arc::new(buffer), spans).with_nulls(nulls)
@@ -132,7 +137,7 @@ impl Texts {
 
     /// Returns the column without the given rows, which are in ascending order.
     pub fn without_rows(&self, rows: &[usize]) -> Texts {
-        let kept_rows: Vec<usize> = (0..self.len()).filter(|row| rows.binary_search(row).is_err()).collect();
+        let kept_rows: Vec<usize> = (0..self.len()).filter(|row| rows.binary_search(row).is_err()).checked_collect();
         self.take(&kept_rows)
     }
 
@@ -151,9 +156,9 @@ impl Texts {
             let is_inside_character = |at: usize| !text.is_char_boundary(at - full_range.start);
             return (0..self.len())
                 .filter(|&row| is_inside_character(self.spans[row].start) || is_inside_character(self.spans[row].end))
-                .collect();
+                .checked_collect();
         }
-        (0..self.len()).filter(|&row| valid(&bytes[self.spans[row].clone()]).is_err()).collect()
+        (0..self.len()).filter(|&row| valid(&bytes[self.spans[row].clone()]).is_err()).checked_collect()
     }
 
     /// Returns the range of the buffer that contains all texts.
@@ -167,16 +172,16 @@ impl Texts {
     /// `errors="replace"`: one U+FFFD replaces each truncated character, and each byte that cannot start a character.
     /// If the texts are UTF-8 except for surrogates, one U+FFFD replaces each surrogate.
     pub fn repaired(&self) -> Texts {
-        let mut buffer = Vec::with_capacity(self.text_bytes());
+        let mut buffer = memory::with_capacity(self.text_bytes());
         let repair = |text: Option<&[u8]>| {
             let (from, text) = (buffer.len(), text.unwrap_or_default());
             match self.encoding {
                 TextEncoding::Surrogates => push_without_surrogates(text, &mut buffer),
-                _ => buffer.extend_from_slice(String::from_utf8_lossy(text).as_bytes()),
+                _ => buffer.checked_extend_from_slice(memory::lossy(text).as_bytes()),
             }
             from..buffer.len()
         };
-        let spans = self.slices().into_iter().map(repair).collect();
+        let spans = self.slices().into_iter().map(repair).checked_collect();
         let texts = Texts { encoding: TextEncoding::Utf8, ..Texts::new(Arc::new(buffer), spans) };
         Texts { record_starts: Some(self.record_starts()), nulls: self.nulls.clone(), ..texts }
     }
@@ -190,7 +195,7 @@ impl Texts {
 /// too.
 fn push_without_surrogates(text: &[u8], out: &mut Vec<u8>) {
     let from = out.len();
-    out.extend_from_slice(text);
+    out.checked_extend_from_slice(text);
     for at in memchr_iter(0xED, text) {
         if text[at + 1] >= 0xA0 {
             out[from + at..][..3].copy_from_slice("\u{FFFD}".as_bytes());

@@ -6,6 +6,8 @@ pub(crate) mod trusted;
 
 use std::sync::Arc;
 
+use polytok_memory::{self as memory, Grow};
+
 use crate::by_lengths::ByLengths;
 use crate::cache::Cache;
 use crate::decode::offsets::{TextWithOffsets, text_with_offsets};
@@ -134,74 +136,84 @@ impl Tokenizer {
 
     /// Compiles a Spec with the vocabulary and the tables of a native file, if `tables` has them.
     pub fn compile_with(spec: Spec, tables: &mut Tables) -> Result<Tokenizer> {
-        let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. })
-            || matches!(spec.decode, Decode::Chain { byte_level: true, .. });
-        let vocab = Arc::new(tables.get_unversioned("vocab", || Vocab::new(spec.vocab))?);
-        check_supported(&spec.model, &spec.split, spec.unknown)?;
-        check_steps(&spec.normalize, &spec.split, &spec.decode)?;
-        let unknown_rules = match spec.model {
-            Model::Bpe { reserved: true, .. } => UnknownRules::LlamaCppBpe,
-            Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => UnknownRules::UnigramPieces,
-            _ => UnknownRules::SentencePiece,
-        };
-        let user_defined = compile_user_defined(&spec.model, &vocab, spec.sentencepiece_version)?;
-        let normalizer =
-            Arc::new(Normalizer::compile(spec.normalize, &vocab, user_defined.as_ref(), spec.sentencepiece_version)?);
-        let model_parts = ModelParts {
-            vocab: &vocab,
-            user_defined: user_defined.clone(),
-            has_prefix_space: normalizer.has_prefix_space(),
-            unknown: spec.unknown,
-            version: spec.sentencepiece_version,
-        };
-        let model = CompiledModel::compile(spec.model, model_parts, tables)?;
-        let normalize = |text: &[u8]| {
-            let mut out = Vec::new();
-            normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
-        };
-        let specials = Specials::new(spec.special, &vocab, spec.matching, &normalize)?;
-        let spaced_class = normalizer.bert().map(Bert::spaced_class).unwrap_or_default();
-        let segmenter = Segmenter {
-            boundary: model.boundary(tables)?,
-            char_records: Lazy::default(),
-            model,
-            splits: SplitChain::compile_with_spaced(&spec.split, &spaced_class)?,
-            user_defined,
-            fallback: Fallback::compile(spec.unknown, unknown_rules, &vocab)?,
-            lengths: Lazy::default(),
-            vocab,
-        };
-        let route = Route::choose(&normalizer, &segmenter, spec.sentencepiece_version);
-        Ok(Tokenizer {
-            decoder: Decoder::compile(&spec.decode, &segmenter.vocab, spec.sentencepiece_version)?,
-            template: Template::compile(spec.single, &segmenter.vocab, &specials)?,
-            by_lengths: ByLengths::compile(&segmenter, route.as_ref()),
-            trim: spec.trim,
-            entry_spaces: Lazy::default(),
-            byte_level,
-            specials,
-            normalizer,
-            route,
-            segmenter,
-            rows: Lazy::default(),
-            cuts: Lazy::default(),
-            trusted_set: Lazy::default(),
-            guard: Lazy::default(),
-            sentencepiece_version: spec.sentencepiece_version,
-            pool: Pool::default(),
+        memory::catch(|| {
+            let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. })
+                || matches!(spec.decode, Decode::Chain { byte_level: true, .. });
+            let vocab = Arc::new(tables.get_unversioned("vocab", || Vocab::new(spec.vocab))?);
+            check_supported(&spec.model, &spec.split, spec.unknown)?;
+            check_steps(&spec.normalize, &spec.split, &spec.decode)?;
+            let unknown_rules = match spec.model {
+                Model::Bpe { reserved: true, .. } => UnknownRules::LlamaCppBpe,
+                Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => {
+                    UnknownRules::UnigramPieces
+                }
+                _ => UnknownRules::SentencePiece,
+            };
+            let user_defined = compile_user_defined(&spec.model, &vocab, spec.sentencepiece_version)?;
+            let normalizer = Arc::new(Normalizer::compile(
+                spec.normalize,
+                &vocab,
+                user_defined.as_ref(),
+                spec.sentencepiece_version,
+            )?);
+            let model_parts = ModelParts {
+                vocab: &vocab,
+                user_defined: user_defined.clone(),
+                has_prefix_space: normalizer.has_prefix_space(),
+                unknown: spec.unknown,
+                version: spec.sentencepiece_version,
+            };
+            let model = CompiledModel::compile(spec.model, model_parts, tables)?;
+            let normalize = |text: &[u8]| {
+                let mut out = Vec::new();
+                normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
+            };
+            let specials = Specials::new(spec.special, &vocab, spec.matching, &normalize)?;
+            let spaced_class = normalizer.bert().map(Bert::spaced_class).unwrap_or_default();
+            let segmenter = Segmenter {
+                boundary: model.boundary(tables)?,
+                char_records: Lazy::default(),
+                model,
+                splits: SplitChain::compile_with_spaced(&spec.split, &spaced_class)?,
+                user_defined,
+                fallback: Fallback::compile(spec.unknown, unknown_rules, &vocab)?,
+                lengths: Lazy::default(),
+                vocab,
+            };
+            let route = Route::choose(&normalizer, &segmenter, spec.sentencepiece_version);
+            Ok(Tokenizer {
+                decoder: Decoder::compile(&spec.decode, &segmenter.vocab, spec.sentencepiece_version)?,
+                template: Template::compile(spec.single, &segmenter.vocab, &specials)?,
+                by_lengths: ByLengths::compile(&segmenter, route.as_ref()),
+                trim: spec.trim,
+                entry_spaces: Lazy::default(),
+                byte_level,
+                specials,
+                normalizer,
+                route,
+                segmenter,
+                rows: Lazy::default(),
+                cuts: Lazy::default(),
+                trusted_set: Lazy::default(),
+                guard: Lazy::default(),
+                sentencepiece_version: spec.sentencepiece_version,
+                pool: Pool::default(),
+            })
         })
     }
 
     /// Compiles the tokenizer of a native file. If this engine cannot read the version of the file's tables, they are
     /// built from the vocabulary and the merges in the file.
     pub fn from_image(image: Image) -> Result<Tokenizer> {
-        let mut spec = image.outline()?;
-        if let Model::Bpe { priority: Priority::Merges(merges), .. } = &mut spec.model
-            && !image.has_tables()
-        {
-            *merges = image.merges()?;
-        }
-        Tokenizer::compile_with(spec, &mut Tables::from_image(image))
+        memory::catch(|| {
+            let mut spec = image.outline()?;
+            if let Model::Bpe { priority: Priority::Merges(merges), .. } = &mut spec.model
+                && !image.has_tables()
+            {
+                *merges = image.merges()?;
+            }
+            Tokenizer::compile_with(spec, &mut Tables::from_image(image))
+        })
     }
 
     /// Builds all tables that encoding and decoding would otherwise build later, when enough text was encoded or when a
@@ -238,40 +250,42 @@ impl Tokenizer {
 
     /// Returns the set of the special tokens that are always recognized or whose text `is_allowed` accepts.
     pub fn special_set(&self, is_allowed: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
-        self.specials.set(is_allowed, &|text| self.normalized(text))
+        memory::catch(|| self.specials.set(is_allowed, &|text| self.normalized(text)))
     }
 
     /// Returns the special tokens for texts of which some runs are trusted.
     pub fn trusted_set(&self) -> Result<&TrustedSet> {
-        match self.trusted_set.peek() {
+        memory::catch(|| match self.trusted_set.peek() {
             Some(set) => Ok(set),
             None => {
                 let set = TrustedSet::new(&self.specials, &|text| self.normalized(text))?;
                 Ok(self.trusted_set.get(|| set))
             }
-        }
+        })
     }
 
     /// Returns an error if a special token occurs in the text and is not within one of the trusted `runs`.
     pub fn reject_untrusted(&self, text: &[u8], runs: &[Span]) -> Result<()> {
-        self.trusted_set()?.reject(text, runs)
+        memory::catch(|| self.trusted_set()?.reject(text, runs))
     }
 
     /// Sets the guard, a tokenizer for texts that are not trusted as a whole (trust.rs). None if this tokenizer encodes
     /// such texts itself, because its model forms no special token from plain text. The first guard counts.
     pub fn set_guard(&self, tokenizer: Option<Arc<Tokenizer>>) -> Result<()> {
-        let guard = match tokenizer {
-            None => None,
-            Some(tokenizer) => {
-                let user_defined = self.segmenter.user_defined.as_ref();
-                let (own, other) = (&self.segmenter.vocab, &tokenizer.segmenter.vocab);
-                let codes =
-                    user_defined.map_or(Ok(None), |_| PieceCodes::new(own, other, self.sentencepiece_version))?;
-                Some(Guard { tokenizer, codes })
-            }
-        };
-        self.guard.get(|| guard);
-        Ok(())
+        memory::catch(|| {
+            let guard = match tokenizer {
+                None => None,
+                Some(tokenizer) => {
+                    let user_defined = self.segmenter.user_defined.as_ref();
+                    let (own, other) = (&self.segmenter.vocab, &tokenizer.segmenter.vocab);
+                    let codes =
+                        user_defined.map_or(Ok(None), |_| PieceCodes::new(own, other, self.sentencepiece_version))?;
+                    Some(Guard { tokenizer, codes })
+                }
+            };
+            self.guard.get(|| guard);
+            Ok(())
+        })
     }
 
     /// Returns the guard; None if no guard was set.
@@ -286,9 +300,11 @@ impl Tokenizer {
 
     /// Returns the normalized text.
     pub fn normalized(&self, text: &[u8]) -> Result<Vec<u8>> {
-        let mut out = Vec::with_capacity(text.len() + text.len() / 2);
-        self.normalizer.normalize(text, &mut out, &mut Vec::new())?;
-        Ok(out)
+        memory::catch(|| {
+            let mut out = memory::with_capacity(text.len() + text.len() / 2);
+            self.normalizer.normalize(text, &mut out, &mut Vec::new())?;
+            Ok(out)
+        })
     }
 
     /// Returns the bytes of the entry or special token that has an id.
@@ -324,11 +340,13 @@ impl Tokenizer {
 
     /// Returns the decoded bytes of ids. If `skip_special` is true, special tokens are skipped.
     pub fn decode(&self, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
-        let mut out = Vec::with_capacity(ids.len() * TYPICAL_BYTES_PER_ID + 32);
-        let mut state = DecodeState::default();
-        self.decode_more(ids, skip_special, &mut state, &mut out)?;
-        self.decode_finish(&mut state, &mut out)?;
-        Ok(out)
+        memory::catch(|| {
+            let mut out = memory::with_capacity(ids.len() * TYPICAL_BYTES_PER_ID + 32);
+            let mut state = DecodeState::default();
+            self.decode_more(ids, skip_special, &mut state, &mut out)?;
+            self.decode_finish(&mut state, &mut out)?;
+            Ok(out)
+        })
     }
 
     /// Returns the text of ids with the characters of each id. `replacement` is written for bytes that are not UTF-8;
@@ -339,9 +357,11 @@ impl Tokenizer {
         skip_special: bool,
         replacement: Option<&str>,
     ) -> Result<Option<TextWithOffsets>> {
-        let token_ids = TokenId::slice_of(ids);
-        let traced = self.decoder.decode_traced(&self.segmenter.vocab, &self.specials, token_ids, skip_special)?;
-        Ok(text_with_offsets(&traced, ids.len(), replacement))
+        memory::catch(|| {
+            let token_ids = TokenId::slice_of(ids);
+            let traced = self.decoder.decode_traced(&self.segmenter.vocab, &self.specials, token_ids, skip_special)?;
+            Ok(text_with_offsets(&traced, ids.len(), replacement))
+        })
     }
 
     /// Reports whether decoding accepts an id.
@@ -350,7 +370,7 @@ impl Tokenizer {
     }
 
     /// Decodes the next ids of a stream, and appends the bytes that later ids cannot change.
-    pub fn decode_more(
+    pub(crate) fn decode_more(
         &self,
         ids: &[u32],
         skip_special: bool,
@@ -361,7 +381,7 @@ impl Tokenizer {
     }
 
     /// Appends the bytes that a stream holds back, and resets the stream's state.
-    pub fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
         self.decoder.finish(state, out)
     }
 
@@ -371,8 +391,8 @@ impl Tokenizer {
         let (mut prefix, mut suffix, mut slots) = (Vec::new(), Vec::new(), 0);
         for step in self.template.steps(add_special, 0) {
             match step {
-                TemplateStep::Insert(ids, _) if slots == 0 => prefix.extend(ids.iter().map(|id| id.0)),
-                TemplateStep::Insert(ids, _) => suffix.extend(ids.iter().map(|id| id.0)),
+                TemplateStep::Insert(ids, _) if slots == 0 => prefix.checked_extend(ids.iter().map(|id| id.0)),
+                TemplateStep::Insert(ids, _) => suffix.checked_extend(ids.iter().map(|id| id.0)),
                 TemplateStep::Text => slots += 1,
             }
         }

@@ -7,6 +7,7 @@
 //! for real vocabularies.
 
 use bytemuck::{Pod, Zeroable};
+use polytok_memory::{self as memory, Collect, Grow};
 
 use crate::error::{Error, Result};
 use crate::native::{FilePart, PartWriter, Stored, Tables};
@@ -74,7 +75,7 @@ impl Trie {
     /// Builds the trie of `(key, value)` pairs without empty keys. Returns an error if the trie would have too many
     /// nodes.
     pub fn build<'a>(pairs: impl IntoIterator<Item = (&'a [u8], u32)>) -> Result<Trie> {
-        let mut keys: Vec<(&[u8], u32)> = pairs.into_iter().filter(|(key, _)| !key.is_empty()).collect();
+        let mut keys: Vec<(&[u8], u32)> = pairs.into_iter().filter(|(key, _)| !key.is_empty()).checked_collect();
         keys.sort_by(|a, b| a.0.cmp(b.0)); // stable: the first of equal keys stays first
         keys.dedup_by(|later, first| later.0 == first.0);
         let max_key_len = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
@@ -277,7 +278,7 @@ impl TrieBuilder {
         // Each pending range of keys has a depth and a node: the keys of the range share a prefix of `depth` bytes,
         // which leads to the node.
         let mut pending_ranges = vec![(0, keys.len(), 0usize, ROOT)];
-        let mut labels: Vec<(u8, usize)> = Vec::with_capacity(BLOCK_LEN);
+        let mut labels: Vec<(u8, usize)> = memory::with_capacity(BLOCK_LEN);
         while let Some((mut from, to, depth, node)) = pending_ranges.pop() {
             let label = self.nodes[node as usize].label();
             let mut value = NONE;
@@ -289,7 +290,7 @@ impl TrieBuilder {
             for (i, (key, _)) in keys.iter().enumerate().take(to).skip(from) {
                 let byte = key[depth];
                 if labels.last().is_none_or(|&(last, _)| last != byte) {
-                    labels.push((byte, i));
+                    labels.checked_push((byte, i));
                 }
             }
             let base = if labels.is_empty() { LEAF } else { self.find_base(&labels)? };
@@ -298,7 +299,7 @@ impl TrieBuilder {
                 let child = base ^ byte as u32;
                 self.occupy(child, byte);
                 let end = labels.get(k + 1).map_or(to, |&(_, next)| next);
-                pending_ranges.push((start, end, depth + 1, child));
+                pending_ranges.checked_push((start, end, depth + 1, child));
             }
         }
         self.label_unused_indexes();
@@ -310,14 +311,14 @@ impl TrieBuilder {
         if node_count > MAX_NODES as usize {
             return Err(Error::Spec(format!("the vocabulary is too large: its trie has more than {MAX_NODES} nodes")));
         }
-        self.open_blocks.push(NodeBlock {
+        self.open_blocks.checked_push(NodeBlock {
             number: self.taken_indexes.len(),
             free_count: BLOCK_LEN as u16,
             failed_searches: 0,
         });
-        self.nodes.resize(node_count, TrieNode::new(0, LEAF, NONE));
-        self.taken_indexes.push(BlockIndexes::default());
-        self.used_bases.push(BlockIndexes::default());
+        self.nodes.checked_resize(node_count, TrieNode::new(0, LEAF, NONE));
+        self.taken_indexes.checked_push(BlockIndexes::default());
+        self.used_bases.checked_push(BlockIndexes::default());
         Ok(())
     }
 

@@ -12,6 +12,8 @@
 //! A code consists of bytes that cannot start a character, the first of another group than the others. No code starts
 //! in a text, within a character, or within another code.
 
+use polytok_memory::{Collect, Copied, Grow};
+
 use crate::error::Result;
 use crate::normalize::origin::{Origin, Place};
 use crate::normalize::output::Span;
@@ -53,17 +55,17 @@ pub fn normalized_runs(place: &Place, len: usize, runs: &[Span]) -> Vec<Span> {
         }
         match normalized_runs.last_mut() {
             Some((last_index, last_run)) if *last_index == index && last_run.1 == at => last_run.1 = at + 1,
-            _ => normalized_runs.push((index, (at, at + 1))),
+            _ => normalized_runs.checked_push((index, (at, at + 1))),
         }
     }
-    normalized_runs.into_iter().map(|(_, run)| run).collect()
+    normalized_runs.into_iter().map(|(_, run)| run).checked_collect()
 }
 
 /// Returns the runs between two offsets, counted from the first.
 pub fn runs_of_part(runs: &[Span], start: u32, end: u32) -> Vec<Span> {
     let from = runs.partition_point(|run| run.1 <= start);
     let runs_before_end = runs[from..].iter().take_while(|run| run.0 < end);
-    runs_before_end.map(|run| (run.0.max(start) - start, run.1.min(end) - start)).collect()
+    runs_before_end.map(|run| (run.0.max(start) - start, run.1.min(end) - start)).checked_collect()
 }
 
 /// The user-defined pieces of SentencePiece, with the codes that a guard has for them.
@@ -99,13 +101,13 @@ impl PieceCodes {
             let Some(bytes) = guard.row(id).map(|row| guard.bytes(row)) else { continue };
             let is_code = bytes.len() == piece.len() && bytes.iter().all(|byte| (0x80..0xC0).contains(byte));
             if bytes == piece {
-                everywhere.push((piece, codes.len() as u32));
+                everywhere.checked_push((piece, codes.len() as u32));
             } else if !is_code {
                 continue;
             }
-            pairs.push((piece, codes.len() as u32));
-            let code = PieceCode { bytes: bytes.to_vec(), has_space: piece.contains(&b' ') };
-            codes.push((bytes != piece).then_some(code));
+            pairs.checked_push((piece, codes.len() as u32));
+            let code = PieceCode { bytes: bytes.checked_to_vec(), has_space: piece.contains(&b' ') };
+            codes.checked_push((bytes != piece).then_some(code));
         }
         if codes.iter().all(Option::is_none) {
             return Ok(None);

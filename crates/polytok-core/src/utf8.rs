@@ -1,6 +1,8 @@
 //! Decodes characters by the rules of several reference programs. The rules differ, so these functions must stay
 //! separate.
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 /// Reports whether a byte is a continuation byte (0x80 to 0xBF), which cannot start a character.
 #[inline]
 pub const fn is_continuation(byte: u8) -> bool {
@@ -143,12 +145,12 @@ impl CharOffsets {
         // Two more words, so that the byte after the offset after the text is in the table.
         let mut last_words = [[0; WORD_BYTES]; 2];
         last_words.as_flattened_mut()[..last_bytes.len()].copy_from_slice(last_bytes);
-        let mut blocks = Vec::with_capacity(words.len() / BLOCK_WORDS + 2);
+        let mut blocks = memory::with_capacity(words.len() / BLOCK_WORDS + 2);
         let (mut block, mut total) = (0, 0);
         let count = |(at, &word): (usize, &[u8; WORD_BYTES])| {
             if at % BLOCK_WORDS == 0 {
                 block = total;
-                blocks.push(block);
+                blocks.checked_push(block);
             }
             let starts = start_bits(word);
             // Byte n of the product is the sum of the bytes up to n.
@@ -157,7 +159,7 @@ impl CharOffsets {
             total += (sums >> 56) as u32;
             counts.to_le_bytes()
         };
-        let counts = words.iter().chain(&last_words).enumerate().map(count).collect();
+        let counts = words.iter().chain(&last_words).enumerate().map(count).checked_collect();
         CharOffsets { counts, blocks }
     }
 

@@ -19,6 +19,8 @@ use super::pattern::UNBOUNDED;
 use super::program::{Step, has};
 use std::collections::HashMap;
 
+use polytok_memory::{Collect, Grow};
+
 /// The maximum number of states of an automaton.
 pub(super) const MAX_STATES: usize = 256;
 /// The maximum number of levels of a state, and so of pending candidates.
@@ -110,7 +112,7 @@ impl Automaton {
     /// is the number of classes; the last class is the end of the text.
     pub(super) fn build(steps: &[Step], masks: &[Mask], starts: &[u16], classes: usize) -> Option<Automaton> {
         let threads = starts.iter().map(|&pc| Thread { pc, held: 0 });
-        let first_level: Level = threads.chain([Thread { pc: GAP_STEP, held: 0 }]).collect();
+        let first_level: Level = threads.chain([Thread { pc: GAP_STEP, held: 0 }]).checked_collect();
         let mut builder = AutomatonBuilder {
             steps,
             masks,
@@ -128,13 +130,13 @@ impl Automaton {
             for class in 0..classes as u8 {
                 let Transition { levels, slot, ends, ended_piece } = builder.transition(&states[state], class)?;
                 let next = *state_numbers.entry(levels).or_insert_with_key(|levels| {
-                    states.push(levels.clone());
+                    states.checked_push(levels.clone());
                     states.len() - 1
                 });
-                cells.push(Cell::new(next * stride, slot, ends, ended_piece));
+                cells.checked_push(Cell::new(next * stride, slot, ends, ended_piece));
             }
             state += 1;
-            cells.resize(state * stride, Cell::default());
+            cells.checked_resize(state * stride, Cell::default());
             if states.len() > MAX_STATES {
                 return None;
             }
@@ -200,13 +202,13 @@ impl AutomatonBuilder<'_> {
             if next.is_empty() && transition.levels.is_empty() {
                 transition.ends = index + 1;
             } else {
-                transition.levels.push(next);
+                transition.levels.checked_push(next);
             }
             if ended_piece.is_some() {
                 transition.slot = index;
                 transition.ended_piece = ended_piece;
                 let first_level = self.first_level.clone();
-                transition.levels.push(self.step(&first_level, class).0);
+                transition.levels.checked_push(self.step(&first_level, class).0);
                 break;
             }
         }
@@ -241,10 +243,10 @@ impl AutomatonBuilder<'_> {
         if self.is_decided || self.followed_threads.contains(&thread) {
             return false;
         }
-        self.followed_threads.push(thread);
+        self.followed_threads.checked_push(thread);
         if thread.pc == GAP_STEP {
             if thread.held == 0 && class != self.end {
-                next.push(Thread { pc: GAP_STEP, held: 1 });
+                next.checked_push(Thread { pc: GAP_STEP, held: 1 });
             }
             return thread.held > 0;
         }
@@ -262,7 +264,7 @@ impl AutomatonBuilder<'_> {
                     // For an unbounded run, characters are counted only up to `min`.
                     let max_held = if run.max == UNBOUNDED { run.min.max(1) } else { run.max };
                     let longer = Thread { held: (thread.held + 1).min(max_held), ..thread };
-                    next.push(longer);
+                    next.checked_push(longer);
                     if longer.held >= run.min && self.is_sure(run.to) {
                         self.is_decided = true;
                         return false;

@@ -9,6 +9,8 @@
 use super::classes::Classes;
 use std::collections::HashMap;
 
+use polytok_memory::Grow;
+
 /// The number of cells of a block: one for each value of a continuation byte.
 const BLOCK: usize = 64;
 /// The number of pairs of a lead byte (from 0xC0 on) and a continuation byte.
@@ -46,7 +48,7 @@ impl CharGroups {
                 false => std::array::from_fn(|last| group((lead - 0xE0) << 12 | next << 6 | last)),
             };
             groups.pairs[pair] = *block_offsets.entry(block).or_insert_with(|| {
-                groups.blocks.extend(block);
+                groups.blocks.checked_extend(block);
                 (groups.blocks.len() - BLOCK) as u32
             });
         }

@@ -1,5 +1,6 @@
 //! Represents sets of characters as ranges.
 
+use polytok_memory::Collect;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -43,7 +44,7 @@ impl CharRanges {
 fn ranges(hir: &Hir) -> Option<Vec<(char, char)>> {
     match hir.kind() {
         HirKind::Class(Class::Unicode(class)) => {
-            Some(class.ranges().iter().map(|range| (range.start(), range.end())).collect())
+            Some(class.ranges().iter().map(|range| (range.start(), range.end())).checked_collect())
         }
         // regex-syntax parses a class of one character to a literal.
         HirKind::Literal(literal) => {

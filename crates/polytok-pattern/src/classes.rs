@@ -7,6 +7,7 @@
 
 use super::char_ranges::CharRanges;
 use hashbrown::HashMap;
+use polytok_memory::{self as memory, Collect, Grow};
 
 /// The number of code points in a block of the table.
 const BLOCK: usize = 128;
@@ -28,9 +29,9 @@ pub(super) struct Classes {
 impl Classes {
     /// Builds the classes of at most 64 `sets`, and the mask of each set; None if there are too many classes.
     pub(super) fn build(sets: &[CharRanges]) -> Option<(Classes, Vec<Mask>)> {
-        let mut masks = vec![0; sets.len()];
+        let mut masks = memory::zeroed(sets.len());
         let mut class_of: HashMap<u64, u8> = HashMap::default();
-        let mut codes = vec![0u8; CODE_POINT_COUNT];
+        let mut codes = memory::zeroed::<u8>(CODE_POINT_COUNT);
         for (start, end, members) in ranges_by_members(sets) {
             let next = class_of.len() as u8;
             let class = *class_of.entry(members).or_insert(next);
@@ -111,8 +112,8 @@ fn ranges_by_members(sets: &[CharRanges]) -> Vec<(usize, usize, u64)> {
     let mut edges: Vec<(usize, u64)> = vec![(0, 0), (CODE_POINT_COUNT, 0)];
     for (index, set) in sets.iter().enumerate() {
         for (first, last) in set.iter() {
-            edges.push((first as usize, 1 << index));
-            edges.push((last as usize + 1, 1 << index));
+            edges.checked_push((first as usize, 1 << index));
+            edges.checked_push((last as usize + 1, 1 << index));
         }
     }
     edges.sort_unstable();
@@ -121,7 +122,7 @@ fn ranges_by_members(sets: &[CharRanges]) -> Vec<(usize, usize, u64)> {
     for pair in edges.windows(2) {
         members ^= pair[0].1;
         if pair[0].0 < pair[1].0 {
-            ranges.push((pair[0].0, pair[1].0, members));
+            ranges.checked_push((pair[0].0, pair[1].0, members));
         }
     }
     ranges
@@ -137,10 +138,10 @@ fn compress(codes: &[u8]) -> (Vec<u16>, Vec<u8>) {
         .map(|block| {
             let next = block_numbers.len() as u16;
             *block_numbers.entry(block).or_insert_with(|| {
-                blocks.extend_from_slice(block);
+                blocks.checked_extend_from_slice(block);
                 next
             })
         })
-        .collect();
+        .checked_collect();
     (block_of, blocks)
 }

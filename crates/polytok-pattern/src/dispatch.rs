@@ -11,6 +11,8 @@ use super::pattern::UNBOUNDED;
 use super::program::{Run, Step, has};
 use std::collections::HashMap;
 
+use polytok_memory::{self as memory, Grow};
+
 /// The number of cells for each first class: the maximum number of classes of a pattern.
 const STRIDE: usize = Mask::BITS as usize;
 
@@ -33,7 +35,7 @@ impl Dispatch {
     /// scanner enters after its first characters.
     pub(super) fn build(steps: &mut Vec<Step>, masks: &[Mask], starts: &[u16], classes: &Classes) -> Dispatch {
         let count = classes.count();
-        let mut table = Dispatch { cells: vec![(0, 0); count * STRIDE], entries: Vec::new() };
+        let mut table = Dispatch { cells: memory::filled((0, 0), count * STRIDE), entries: Vec::new() };
         let mut entry_ranges: HashMap<Vec<DispatchEntry>, (u16, u16)> = HashMap::new();
         let mut builder = DispatchBuilder { steps, masks, resumed_runs: HashMap::new() };
         for cell in 0..count * count {
@@ -43,7 +45,7 @@ impl Dispatch {
             let entries = &mut table.entries;
             *cell = *entry_ranges.entry(list).or_insert_with_key(|list| {
                 let start = entries.len() as u16;
-                entries.extend(list);
+                entries.checked_extend_from_slice(list);
                 (start, entries.len() as u16)
             });
         }
@@ -84,7 +86,7 @@ impl DispatchBuilder<'_> {
             let point = start_of(start as usize);
             if self.can_match(point, pair) {
                 let (point, remaining_classes) = self.advance(point, pair);
-                list.push(DispatchEntry {
+                list.checked_push(DispatchEntry {
                     pc: self.step_at(point),
                     chars_taken: (pair.len() - remaining_classes.len()) as u8,
                 });
@@ -168,7 +170,7 @@ impl DispatchBuilder<'_> {
         *self.resumed_runs.entry(point).or_insert_with(|| {
             run.min = run.min.saturating_sub(point.held);
             run.max = if run.max == UNBOUNDED { UNBOUNDED } else { run.max - point.held };
-            self.steps.push(Step::Run(run));
+            self.steps.checked_push(Step::Run(run));
             self.steps.len() as u16 - 1
         })
     }

@@ -7,6 +7,8 @@
 //!
 //! Recursion is bounded by `MAX_DEPTH`, and the cost is linear in the pattern except for the classes themselves.
 
+use polytok_memory::Grow;
+
 use super::char_ranges::CharRanges;
 
 /// The `max` of a quantifier without an upper limit.
@@ -90,9 +92,9 @@ impl<'p> Parser<'p> {
         loop {
             let mut sequence = Vec::new();
             while !self.rest.is_empty() && !self.rest.starts_with(['|', ')']) {
-                sequence.push(self.parse_item()?);
+                sequence.checked_push(self.parse_item()?);
             }
-            alternatives.push(sequence);
+            alternatives.checked_push(sequence);
             if !self.eat("|") {
                 return Some(alternatives);
             }
@@ -203,7 +205,7 @@ impl<'p> Parser<'p> {
         let existing_index = self.sets.iter().position(|set| *set == ranges);
         let index = existing_index.unwrap_or(self.sets.len());
         if existing_index.is_none() {
-            self.sets.push(ranges);
+            self.sets.checked_push(ranges);
         }
         (index < MAX_SETS).then_some(index)
     }

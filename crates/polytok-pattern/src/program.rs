@@ -10,6 +10,8 @@
 //! scanner's memory. Three kinds of patterns are not compiled: patterns with two such runs on one path, with too many
 //! paths, or with an empty match. So the scanner is linear in the text (see `scanner`).
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use super::automaton::{Automaton, GAP};
 use super::breaks::Break;
 use super::classes::{Classes, Mask};
@@ -84,13 +86,13 @@ impl Program {
         let mut emitter = StepEmitter { masks: &masks, end: 1 << classes.end, steps: Vec::new() };
         let mut starts = Vec::new();
         for alternative in &tree.alternatives {
-            starts.push(emitter.steps.len() as u16);
+            starts.checked_push(emitter.steps.len() as u16);
             emitter.sequence(alternative)?;
             emitter.push(Step::Accept)?;
         }
         let mut steps = emitter.steps;
         analyse_steps(&mut steps, &masks, &starts)?;
-        let sets = masks.iter().map(|&mask| Set { mask, ascii: ascii_members(&classes, mask) }).collect();
+        let sets = masks.iter().map(|&mask| Set { mask, ascii: ascii_members(&classes, mask) }).checked_collect();
         let stream = Automaton::build(&steps, &masks, &starts, classes.count()).map(Stream::new);
         let dispatch = Dispatch::build(&mut steps, &masks, &starts, &classes);
         Some(Program { steps, sets, classes, dispatch, stream })
@@ -186,7 +188,7 @@ struct StepEmitter<'a> {
 
 impl StepEmitter<'_> {
     fn push(&mut self, step: Step) -> Option<usize> {
-        self.steps.push(step);
+        self.steps.checked_push(step);
         (self.steps.len() <= MAX_STEPS).then_some(self.steps.len() - 1)
     }
 
@@ -263,7 +265,7 @@ const ACCEPTED_REST: PathRest = PathRest { first: Mask::MAX, is_sure: true, can_
 /// Fills in the fields of steps that depend on the rest of the path; None if the scanner cannot run the steps in linear
 /// time.
 fn analyse_steps(steps: &mut [Step], masks: &[Mask], starts: &[u16]) -> Option<()> {
-    let mut rest = vec![ACCEPTED_REST; steps.len() + 1];
+    let mut rest = memory::filled(ACCEPTED_REST, steps.len() + 1);
     let mut slots = 0;
     for pc in (0..steps.len()).rev() {
         let next = rest[pc + 1];

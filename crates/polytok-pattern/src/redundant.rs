@@ -10,6 +10,8 @@
 
 use std::collections::BTreeSet;
 
+use polytok_memory::{Collect, Grow};
+
 use crate::automaton::Automaton;
 use crate::classes::{Classes, Mask};
 use crate::pattern::{self, Node, Tree};
@@ -27,7 +29,7 @@ pub fn literals_split_again(first: &str, second: &str) -> Option<Vec<String>> {
     let mut literals = Vec::new();
     for alternative in &first.alternatives {
         if !walk.keeps_whole(alternative) {
-            literals.push(literal_text(alternative, &first)?);
+            literals.checked_push(literal_text(alternative, &first)?);
         }
     }
     Some(literals)
@@ -36,7 +38,7 @@ pub fn literals_split_again(first: &str, second: &str) -> Option<Vec<String>> {
 /// Returns the text of an alternative that matches a single text.
 fn literal_text(alternative: &[Node], tree: &Tree) -> Option<String> {
     let only_char = |node: &Node| match *node {
-        Node::Run { set, min: 1, max: 1, .. } => match tree.sets[set].iter().collect::<Vec<_>>()[..] {
+        Node::Run { set, min: 1, max: 1, .. } => match tree.sets[set].iter().checked_collect()[..] {
             [(c, last)] if c == last => Some(c),
             _ => None,
         },

@@ -22,6 +22,8 @@ use super::classes::{Classes, Mask};
 use super::program::has;
 use std::collections::HashMap;
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 /// The number of groups of classes.
 pub(super) const GROUPS: usize = 16;
 /// The number of characters of a window before the offset.
@@ -78,17 +80,17 @@ fn octets(cubes: &[Cube]) -> Vec<Octet> {
         };
         std::array::from_fn(|at| std::array::from_fn(|group| bits(at, group)))
     };
-    cubes.chunks(8).map(octet).collect()
+    cubes.chunks(8).map(octet).checked_collect()
 }
 
 /// Sorts classes into groups. If there are too many classes, two classes share a group if they differ in few states or
 /// are rare in text.
 fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
-    let mut weights = vec![NON_ASCII_WEIGHT; classes.end as usize];
+    let mut weights = memory::filled(NON_ASCII_WEIGHT, classes.end as usize);
     (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] = 0);
     (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] += ascii_weight(byte));
     let mut members: Vec<(Mask, u32)> =
-        weights.iter().enumerate().map(|(class, &weight)| (1 << class, weight)).collect();
+        weights.iter().enumerate().map(|(class, &weight)| (1 << class, weight)).checked_collect();
     while members.len() > GROUPS {
         let cost = |&(one, other): &(usize, usize)| {
             let (a, b) = (members[one].0.trailing_zeros() as usize, members[other].0.trailing_zeros() as usize);
@@ -100,7 +102,7 @@ fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
         let (mask, weight) = members.remove(other);
         members[one] = (members[one].0 | mask, members[one].1 + weight);
     }
-    members.into_iter().map(|(mask, _)| mask).collect()
+    members.into_iter().map(|(mask, _)| mask).checked_collect()
 }
 
 /// The approximate count of each lower-case letter in 100 characters of English.
@@ -140,26 +142,30 @@ impl WindowDecisions {
     fn new(automaton: &Automaton, members: &[Mask]) -> WindowDecisions {
         let count = automaton.cells.len() / automaton.stride;
         let decisions_by_state: Vec<_> =
-            (0..count).map(|state| decisions_of_state(automaton, members, state)).collect();
-        let steps: Vec<Vec<StateSet>> = (0..count).map(|state| next_states(automaton, members, state)).collect();
+            (0..count).map(|state| decisions_of_state(automaton, members, state)).checked_collect();
+        let steps: Vec<Vec<StateSet>> =
+            (0..count).map(|state| next_states(automaton, members, state)).checked_collect();
         let mut sets: Vec<StateSet> = vec![states(0..count)];
         for _ in 0..BEFORE {
             let after = |set: &StateSet, group: usize| {
                 states_in(set).fold(StateSet::default(), |all, state| union(all, steps[state][group]))
             };
-            sets = sets.iter().flat_map(|set| (0..GROUPS).map(|group| after(set, group)).collect::<Vec<_>>()).collect();
+            sets = sets
+                .iter()
+                .flat_map(|set| (0..GROUPS).map(|group| after(set, group)).checked_collect())
+                .checked_collect();
         }
         let mut decisions: Vec<[u8; GROUPS * GROUPS]> = Vec::new();
         let mut row_by_set: HashMap<StateSet, usize> = HashMap::new();
-        let mut row_of = Vec::with_capacity(sets.len());
+        let mut row_of = memory::with_capacity(sets.len());
         for set in sets {
-            row_of.push(*row_by_set.entry(set).or_insert_with(|| {
+            row_of.checked_push(*row_by_set.entry(set).or_insert_with(|| {
                 let mut all = [0; GROUPS * GROUPS];
                 states_in(&set).for_each(|state| {
                     all.iter_mut().zip(&decisions_by_state[state]).for_each(|(all, one)| *all |= one)
                 });
                 decisions.iter().position(|row| *row == all).unwrap_or_else(|| {
-                    decisions.push(all);
+                    decisions.checked_push(all);
                     decisions.len() - 1
                 })
             }));
@@ -180,7 +186,7 @@ impl WindowDecisions {
                 continue;
             }
             let grown_cubes = (0..WINDOW).map(|first| self.grow_cube(window, first, allowed));
-            cubes.extend(grown_cubes.max_by_key(size));
+            cubes.checked_extend(grown_cubes.max_by_key(size));
             if cubes.len() > MAX_CUBES {
                 return None;
             }
@@ -192,10 +198,9 @@ impl WindowDecisions {
     fn windows(&self, decision: u8) -> Vec<Cube> {
         let mut windows: Vec<Cube> = vec![[0; WINDOW]];
         for at in 0..WINDOW {
-            let with = |window: &Cube| {
-                self.equal_groups[at].iter().map(|&groups| with(window, at, groups)).collect::<Vec<_>>()
-            };
-            windows = windows.iter().flat_map(with).collect();
+            let with =
+                |window: &Cube| self.equal_groups[at].iter().map(|&groups| with(window, at, groups)).checked_collect();
+            windows = windows.iter().flat_map(with).checked_collect();
         }
         windows.retain(|window| {
             let [one, two, three, at, next] = window.map(|groups| groups.trailing_zeros() as usize);
@@ -231,7 +236,7 @@ impl WindowDecisions {
                 first(2).for_each(|three| rows |= 1 << self.row_of[(one * GROUPS + two) * GROUPS + three]);
             }
         }
-        let ends: Vec<usize> = first(3).flat_map(|at| first(4).map(move |next| at * GROUPS + next)).collect();
+        let ends: Vec<usize> = first(3).flat_map(|at| first(4).map(move |next| at * GROUPS + next)).checked_collect();
         let has = |row: usize| rows >> row & 1 != 0;
         (0..self.decisions.len())
             .filter(|&row| has(row))
@@ -260,7 +265,7 @@ fn equal_groups<T: PartialEq>(values: &[T], unit: usize) -> Vec<u16> {
     for group in 0..GROUPS {
         match sets.iter_mut().find(|groups| same(groups.trailing_zeros() as usize, group)) {
             Some(groups) => *groups |= 1 << group,
-            None => sets.push(1 << group),
+            None => sets.checked_push(1 << group),
         }
     }
     sets
@@ -311,7 +316,7 @@ fn next_states(automaton: &Automaton, members: &[Mask], state: usize) -> Vec<Sta
         classes_of(members, group)
             .fold(StateSet::default(), |all, class| union(all, states(next(class)..next(class) + 1)))
     };
-    (0..GROUPS).map(after).collect()
+    (0..GROUPS).map(after).checked_collect()
 }
 
 fn classes_of(members: &[Mask], group: usize) -> impl Iterator<Item = usize> {

@@ -16,6 +16,7 @@ use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, count_batch, encod
 use polytok_core::error::Error;
 use polytok_core::texts::Texts;
 use polytok_core::tokenizer::Tokenizer;
+use polytok_memory::{self as memory, Collect};
 use pyo3::prelude::*;
 
 use crate::errors::row_error;
@@ -71,7 +72,9 @@ fn each<'py>(
     let result = result(&given.data_type);
     let (mut made, mut before) = (Vec::with_capacity(given.chunks.len()), 0);
     for texts in &given.chunks {
-        let chunk = py.detach(|| convert(texts, &result)).map_err(|(row, error)| row_error((before + row, error)))?;
+        let run = || memory::run_caught(|| convert(texts, &result));
+        let converted = py.detach(run).unwrap_or_else(|refused| Err((0, refused.into())));
+        let chunk = converted.map_err(|(row, error)| row_error((before + row, error)))?;
         before += texts.len();
         made.push(chunk);
     }
@@ -103,8 +106,9 @@ fn lists<T: ArrowPrimitiveType<Native: Id>, O: OffsetSizeTrait>(
     batch: Batch<T::Native>,
     nulls: Option<NullBuffer>,
 ) -> RowResult<ArrayData> {
-    let narrowed = batch.offsets.iter().map(|&offset| O::from_usize(offset as usize)).collect::<Option<Vec<O>>>();
-    let offsets = narrowed.ok_or_else(|| {
+    let is_wide = batch.offsets.last().is_some_and(|&offset| O::from_usize(offset as usize).is_none());
+    let narrowed = batch.offsets.iter().map(|&offset| O::usize_as(offset as usize)).checked_collect();
+    let offsets = Some(narrowed).filter(|_| !is_wide).ok_or_else(|| {
         let message =
             "an array of string or binary has more than 2^31 - 1 ids; cast the array to large_string or large_binary";
         (0, Error::Argument(message.into()))
@@ -116,7 +120,7 @@ fn lists<T: ArrowPrimitiveType<Native: Id>, O: OffsetSizeTrait>(
 }
 
 fn null_buffer(texts: &Texts) -> Option<NullBuffer> {
-    let is_valid = || texts.slices().iter().map(Option::is_some).collect::<Vec<bool>>();
+    let is_valid = || texts.slices().iter().map(Option::is_some).checked_collect();
     (!texts.nulls().is_empty()).then(|| NullBuffer::from(is_valid()))
 }
 

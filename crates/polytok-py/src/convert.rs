@@ -1,6 +1,6 @@
 //! Wraps the functions of polytok_core::convert, which derive vocabulary entries, for python/polytok/conversion.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use polytok_core::convert::derivation::derivations;
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{Priority, SentencePieceVersion, Symbols};
@@ -9,7 +9,8 @@ use polytok_core::vocab::dictionary::ReachRule;
 use pyo3::prelude::*;
 
 use crate::columns;
-use crate::errors::to_python;
+use crate::gil::detach;
+use crate::objects;
 use crate::wire::read_vocab;
 
 type PyDerivations<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u8>>);
@@ -27,7 +28,10 @@ fn bpe_derivations<'py>(
     reserved: bool,
 ) -> PyResult<PyDerivations<'py>> {
     let columns = read_vocab(vocab)?;
-    let rows = merges.and_then(|merges| columns::read_merges(&merges));
+    let rows = match merges {
+        Some(merges) => columns::read_merges(&merges)?,
+        None => None,
+    };
     let derive = || -> Result<_> {
         let wrong = |what: &str| Err(Error::Spec(format!("derivations: {what}")));
         let priority = match (priority, rows) {
@@ -44,8 +48,8 @@ fn bpe_derivations<'py>(
         };
         derivations(Vocab::new(columns)?, &priority, symbols, reach)
     };
-    let found = py.detach(derive).map_err(to_python)?;
-    Ok((found.left.into_pyarray(py), found.right.into_pyarray(py), found.kinds.into_pyarray(py)))
+    let found = detach(py, derive)?;
+    Ok((objects::array(py, found.left)?, objects::array(py, found.right)?, objects::array(py, found.kinds)?))
 }
 
 /// Adds the functions to the module.

@@ -1,8 +1,11 @@
 //! Converts engine errors to the Python exceptions of polytok.errors.
 
+use std::io;
+
 use polytok_core::error::Error;
-use pyo3::PyErr;
+use polytok_memory as memory;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
+use pyo3::{PyErr, PyResult};
 
 /// The Python classes of the exceptions.
 mod classes {
@@ -17,6 +20,11 @@ mod classes {
 
 pub use classes::TokenIdError;
 
+/// Runs work of the engine; raises MemoryError if memory is refused.
+pub fn catch<T>(run: impl FnOnce() -> T) -> PyResult<T> {
+    memory::run_caught(run).map_err(|refused| to_python(refused.into()))
+}
+
 /// Converts an engine error to a Python exception.
 pub fn to_python(error: Error) -> PyErr {
     let message = error.to_string();
@@ -30,6 +38,14 @@ pub fn to_python(error: Error) -> PyErr {
         Error::File(_) => classes::FileError::new_err(message),
         Error::Memory(_) => PyMemoryError::new_err(message),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+    }
+}
+
+/// Converts the error of a file that cannot be mapped; the system can refuse the address space.
+pub fn mapping_error(error: io::Error) -> PyErr {
+    match error.kind() {
+        io::ErrorKind::OutOfMemory => PyMemoryError::new_err(format!("cannot map the file: {error}; free memory")),
+        _ => error.into(),
     }
 }
 

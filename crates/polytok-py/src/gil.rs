@@ -11,9 +11,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use polytok_core::error::Result;
+use polytok_memory as memory;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+
+use crate::errors::to_python;
 
 /// The length in bytes from which on a text is encoded without the GIL if a processor can be free. For a shorter text,
 /// releasing the GIL costs more time than it saves.
@@ -25,14 +29,19 @@ const MIN_LONG_BYTES: usize = 1 << 16;
 /// includes threads of the parent. The child then holds the GIL during more calls, and nothing else changes.
 static DETACHED_THREADS: AtomicUsize = AtomicUsize::new(0);
 
+/// Runs work of the engine without the GIL.
+pub fn detach<T: Send>(py: Python<'_>, run: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    py.detach(|| memory::catch(run)).map_err(to_python)
+}
+
 /// Encodes or counts a text of some bytes; releases the GIL if this helps other threads.
-pub fn run_detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
+pub fn run_detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     let is_useful = || bytes >= MIN_LONG_BYTES || DETACHED_THREADS.load(Ordering::Relaxed) < processors();
     if bytes < MIN_DETACHED_BYTES || !is_useful() {
-        return run();
+        return memory::catch(run).map_err(to_python);
     }
     let _thread = DetachedThread::new();
-    py.detach(run)
+    detach(py, run)
 }
 
 /// Converts a text of some bytes; releases the GIL if the text is long.

@@ -4,14 +4,16 @@ use std::cell::Cell;
 use std::ffi::c_ulong;
 
 use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use polytok_memory::{self as memory, Collect, Grow};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
-use crate::errors::id_error;
+use crate::errors::{catch, id_error};
 use crate::layout;
+use crate::objects;
 
 /// The maximum length of an array that is read without a copy, while the GIL is held. A longer array is copied, because
 /// another thread can write to the array.
@@ -73,16 +75,28 @@ impl Ids<'_> {
 
 /// Reads ids from a sequence of ints or a numpy array of integers.
 pub fn ids<'py>(object: &Bound<'py, PyAny>) -> PyResult<Ids<'py>> {
-    if let Ok(list) = object.cast::<PyList>() {
-        return match short_list(list) {
-            Some(ids) => Ok(Ids::Short(ids)),
-            None => read_list(list).map(Ids::Copied),
-        };
+    if let Ok(list) = object.cast::<PyList>()
+        && let Some(ids) = short_list(list)
+    {
+        return Ok(Ids::Short(ids));
     }
+    catch(|| read(object))?
+}
+
+/// Reads ids from an object that is not a short list of exact ints.
+fn read<'py>(object: &Bound<'py, PyAny>) -> PyResult<Ids<'py>> {
+    if let Ok(list) = object.cast::<PyList>() {
+        return read_list(list).map(Ids::Copied);
+    }
+    objects::import_numpy(object.py())?;
     if let Ok(array) = object.cast::<PyArray1<u32>>() {
         let array = array.try_readonly()?;
         let is_short = array.as_slice().is_ok_and(|ids| ids.len() <= MAX_BORROWED_IDS);
-        return Ok(if is_short { Ids::Held(array) } else { Ids::Copied(array.as_array().to_vec()) });
+        return Ok(if is_short {
+            Ids::Held(array)
+        } else {
+            Ids::Copied(array.as_array().iter().copied().checked_collect())
+        });
     }
     let copied = match read_array::<u16>(object) {
         None => match read_array::<i64>(object) {
@@ -112,8 +126,8 @@ where
             })
         };
         let ids = match array.as_slice() {
-            Some(slice) => slice.iter().map(one).collect(),
-            None => array.iter().map(one).collect(),
+            Some(slice) => slice.iter().map(one).checked_collect(),
+            None => array.iter().map(one).checked_collect(),
         };
         match array.iter().find(|&&id| is_wrong && id.try_into().is_err()) {
             Some(id) => Err(id_error(id)),
@@ -136,9 +150,9 @@ fn short_list(list: &Bound<'_, PyList>) -> Option<ShortIds> {
 
 fn read_list(list: &Bound<'_, PyList>) -> PyResult<Vec<u32>> {
     with_critical_section(list, || {
-        let mut ids = Vec::with_capacity(list.len());
+        let mut ids = memory::with_capacity(list.len());
         for at in 0..list.len() {
-            ids.push(match exact_int_id(list, at) {
+            ids.checked_push(match exact_int_id(list, at) {
                 Some(id) => id,
                 None => read_id(&list.get_item(at)?)?,
             });
@@ -175,7 +189,11 @@ fn read_any(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
         return Err(PyTypeError::new_err("ids must be integers, not text; encode the text first"));
     }
-    object.try_iter()?.map(|item| read_id(&item?)).collect()
+    let mut ids = Vec::new();
+    for item in object.try_iter()? {
+        ids.checked_push(read_id(&item?)?);
+    }
+    Ok(ids)
 }
 
 /// Reports whether an error is that of an id that no vocabulary has.

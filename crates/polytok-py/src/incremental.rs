@@ -10,8 +10,9 @@ use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::errors::to_python;
+use crate::errors::{catch, to_python};
 use crate::gil::run_detached;
+use crate::objects;
 use crate::text::PyText;
 use crate::tokenizer::{PyResolvedOptions, PyTokenizer, engine_options};
 
@@ -63,7 +64,7 @@ impl PyChunkEncoder {
         let (tokenizer, options) = (self.encoder.tokenizer.get().engine(), engine_options(options));
         let mut ids = Vec::new();
         let push = || lock(&self.state).push(tokenizer, Addition { text: &chunk, runs }, options, &mut ids);
-        run_detached(py, chunk.len(), push).map_err(to_python)?;
+        run_detached(py, chunk.len(), push)?;
         self.encoder.list(py, &ids)
     }
 
@@ -73,7 +74,7 @@ impl PyChunkEncoder {
         let options = engine_options(options.map(|options| options.bind(py)));
         let mut ids = Vec::new();
         let mut state = std::mem::take(&mut *lock(&self.state));
-        run_detached(py, state.pending_bytes(), || state.finish(tokenizer, options, &mut ids)).map_err(to_python)?;
+        run_detached(py, state.pending_bytes(), || state.finish(tokenizer, options, &mut ids))?;
         self.encoder.list(py, &ids)
     }
 
@@ -126,18 +127,19 @@ impl PyIncrementalText {
     }
 
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let ids = self.read(py, |state, tokenizer, options| state.ids(tokenizer, options));
+        let ids = self.read(py, |state, tokenizer, options| catch(|| state.ids(tokenizer, options)))?;
         self.encoder.list(py, &ids)
     }
 
-    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &lock(&self.state).text())
+    fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        objects::bytes(py, &catch(|| lock(&self.state).text())?)
     }
 
     /// Returns the text, and the start and end of each trusted run in bytes; None if the text is not in parts.
-    fn text_with_runs<'py>(&self, py: Python<'py>) -> Option<TextWithRuns<'py>> {
+    fn text_with_runs<'py>(&self, py: Python<'py>) -> PyResult<Option<TextWithRuns<'py>>> {
         let state = lock(&self.state);
-        state.runs().map(|runs| (PyBytes::new(py, &state.text()), runs))
+        let (runs, text) = catch(|| (state.runs(), state.text()))?;
+        runs.map(|runs| Ok((objects::bytes(py, &text)?, runs))).transpose()
     }
 
     /// Returns the number of leading ids that no text appended later changes.
@@ -146,8 +148,9 @@ impl PyIncrementalText {
     }
 
     /// Returns a copy, which shares the settled text and its ids.
-    fn copy(&self) -> PyIncrementalText {
-        PyIncrementalText { encoder: self.encoder.clone(), state: Mutex::new(lock(&self.state).clone()) }
+    fn copy(&self) -> PyResult<PyIncrementalText> {
+        let state = catch(|| lock(&self.state).clone())?;
+        Ok(PyIncrementalText { encoder: self.encoder.clone(), state: Mutex::new(state) })
     }
 }
 
@@ -167,7 +170,7 @@ impl PyIncrementalText {
         let (tokenizer, options) = (self.encoder.tokenizer.get().engine(), self.encoder.options.as_ref());
         let options = engine_options(options.map(|options| options.bind(py)));
         let run = || change(&mut lock(&self.state), tokenizer, options);
-        let change = run_detached(py, len, run).map_err(to_python)?;
+        let change = run_detached(py, len, run)?;
         self.encoder.change(py, &change)
     }
 

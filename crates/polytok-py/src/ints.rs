@@ -8,7 +8,7 @@ use pyo3::types::PyList;
 
 use crate::kept::{KeptObjects, ObjectTable};
 use crate::layout;
-use crate::lists::NewList;
+use crate::lists::{self, NewList};
 
 /// The number of ints that are prefetched together.
 const PREFETCHED_INTS: usize = 32;
@@ -23,7 +23,7 @@ impl Ints {
         match self.0.table(tokenizer, ids.len()) {
             Some(table) if ids.len() <= PREFETCHED_INTS => short_list(py, table, ids),
             Some(table) => list(py, table, ids),
-            None => PyList::new(py, ids),
+            None => lists::list(py, ids.iter().map(|&id| new_int(py, id))),
         }
     }
 

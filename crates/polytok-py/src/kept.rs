@@ -10,8 +10,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use polytok_core::tokenizer::Tokenizer;
+use polytok_memory::Collect;
 use pyo3::ffi;
 use pyo3::prelude::*;
+
+use crate::errors::catch;
 
 /// The first id whose object is not kept.
 const FIRST_UNSHARED_ID: usize = 1 << 20;
@@ -33,13 +36,18 @@ impl KeptObjects {
         }
         let size = || tokenizer.max_id().map_or(0, |id| id as usize + 1).min(FIRST_UNSHARED_ID);
         let is_worthwhile = self.returned.fetch_add(more, Ordering::Relaxed) + more >= IDS_BEFORE_TABLE;
-        let create = || ObjectTable((0..size()).map(|_| AtomicPtr::default()).collect());
-        is_worthwhile.then(|| self.table.get_or_init(create))
+        let create = || ObjectTable((0..size()).map(|_| AtomicPtr::default()).checked_collect());
+        if !is_worthwhile {
+            return None;
+        }
+        // If memory is refused, the objects are not kept.
+        let table = catch(create).ok()?;
+        Some(self.table.get_or_init(|| table))
     }
 }
 
 /// For each id a reference to its object, or null.
-pub struct ObjectTable(Box<[AtomicPtr<ffi::PyObject>]>);
+pub struct ObjectTable(Vec<AtomicPtr<ffi::PyObject>>);
 
 impl ObjectTable {
     /// Returns the object of an id as a borrowed reference, or null if the table does not have it.

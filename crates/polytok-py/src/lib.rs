@@ -14,6 +14,7 @@ mod kept;
 mod layout;
 mod lists;
 mod native;
+mod objects;
 mod pattern;
 mod simd;
 mod spec;

@@ -11,7 +11,9 @@ use polytok_core::tokenizer::Tokenizer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors::to_python;
+use crate::errors::{catch, mapping_error, to_python};
+use crate::gil::detach;
+use crate::objects;
 use crate::spec;
 use crate::tokenizer::PyTokenizer;
 
@@ -29,8 +31,8 @@ impl PyNativeFile {
         // wrong ids but no invalid memory access. Programs that write files of this format, such as polytok, replace a
         // file instead of changing the file. Measured: opening o200k_base (12 MB) takes 0.5 ms if the file is mapped,
         // and 3.0 ms if it is read and copied.
-        let map = unsafe { Mmap::map(&file)? };
-        let image = py.detach(|| Image::open(Arc::new(map))).map_err(to_python)?;
+        let map = unsafe { Mmap::map(&file) }.map_err(mapping_error)?;
+        let image = detach(py, || Image::open(Arc::new(map)))?;
         Ok(PyNativeFile(image))
     }
 
@@ -41,23 +43,24 @@ impl PyNativeFile {
     }
 
     /// Returns the bytes of a section; None if the file does not have the section.
-    fn section<'py>(&self, py: Python<'py>, name: &str) -> Option<Bound<'py, PyBytes>> {
-        self.0.section(name).map(|bytes| PyBytes::new(py, bytes))
+    fn section<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        self.0.section(name).map(|bytes| objects::bytes(py, bytes)).transpose()
     }
 
     /// Returns the fingerprint that was written with the file.
-    fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.fingerprint())
+    fn fingerprint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        objects::bytes(py, &self.0.fingerprint())
     }
 
     /// Reports whether the engine reads this Spec from the file, apart from the vocabulary and the merges.
     fn has_spec(&self, spec: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.0.outline().map_err(to_python)? == spec::outline(spec)?)
+        let outline = catch(|| self.0.outline())?.map_err(to_python)?;
+        Ok(outline == spec::outline(spec)?)
     }
 
     /// Compiles the tokenizer in the file.
     fn compile(&self, py: Python<'_>) -> PyResult<PyTokenizer> {
-        let compiled = py.detach(|| Tokenizer::from_image(self.0.clone())).map_err(to_python)?;
+        let compiled = detach(py, || Tokenizer::from_image(self.0.clone()))?;
         Ok(PyTokenizer::from(compiled))
     }
 }
@@ -71,14 +74,14 @@ fn native_write<'py>(
     fingerprint: [u8; 16],
 ) -> PyResult<Bound<'py, PyBytes>> {
     let spec = spec::spec(spec)?;
-    let file = py.detach(|| {
+    let file = detach(py, || {
         let mut tables = Tables::with_sections();
         Tokenizer::compile_with(spec, &mut tables)?;
         let mut kept = tables.finish();
         sections.into_iter().for_each(|(name, bytes)| kept.push(&name, bytes));
         Ok(kept.finish(fingerprint))
-    });
-    Ok(PyBytes::new(py, &file.map_err(to_python)?))
+    })?;
+    objects::bytes(py, &file)
 }
 
 /// Adds the class and the function to the module.

@@ -5,30 +5,31 @@ use polytok_pattern::Splitter;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use crate::errors::to_python;
+use crate::errors::{catch, to_python};
+use crate::objects::Items;
 
 /// Reports for each text whether the pattern has a non-empty match in the text; false for bytes that are not UTF-8.
 #[pyfunction]
-fn pattern_matches(pattern: &str, texts: Vec<PyBackedBytes>) -> PyResult<Vec<bool>> {
-    let splitter = Splitter::compile(pattern).map_err(|error| to_python(error.into()))?;
+fn pattern_matches(pattern: &str, texts: Items<PyBackedBytes>) -> PyResult<Vec<bool>> {
+    let splitter = catch(|| Splitter::compile(pattern))?.map_err(|error| to_python(error.into()))?;
     let matches = |text: &PyBackedBytes| {
         let Ok(text) = std::str::from_utf8(text) else { return Ok(false) };
         let mut is_found = false;
         splitter.split(text, |start, end| is_found |= start < end).map(|()| is_found)
     };
-    texts.iter().map(matches).collect::<Result<_, polytok_pattern::Error>>().map_err(|error| to_python(error.into()))
+    texts.0.iter().map(matches).collect::<Result<_, polytok_pattern::Error>>().map_err(|error| to_python(error.into()))
 }
 
 /// Reports whether the matches of a pattern provably cover every text; false if the pattern does not compile.
 #[pyfunction]
-fn pattern_covers_text(pattern: &str, unicode: Option<&str>) -> bool {
-    Splitter::compile_for(pattern, unicode).is_ok_and(|splitter| splitter.covers_text())
+fn pattern_covers_text(pattern: &str, unicode: Option<&str>) -> PyResult<bool> {
+    catch(|| Splitter::compile_for(pattern, unicode).is_ok_and(|splitter| splitter.covers_text()))
 }
 
 /// Reports whether every match of a pattern is provably longer than 0; false if the pattern does not compile.
 #[pyfunction]
-fn pattern_never_empty(pattern: &str, unicode: Option<&str>) -> bool {
-    Splitter::compile_for(pattern, unicode).is_ok_and(|splitter| splitter.never_empty())
+fn pattern_never_empty(pattern: &str, unicode: Option<&str>) -> PyResult<bool> {
+    catch(|| Splitter::compile_for(pattern, unicode).is_ok_and(|splitter| splitter.never_empty()))
 }
 
 /// Adds the functions to the module.

@@ -6,12 +6,13 @@ use polytok_core::spec::{
     SentencePieceVersion, Spec, SpecialToken, Split, TemplatePart, TrimOffsets, UnigramRules, VocabColumns,
 };
 use polytok_core::token_id::TokenId;
+use polytok_memory::Copied;
 use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::columns::{self, Merges};
-use crate::errors::to_python;
+use crate::errors::{catch, to_python};
 
 fn spec_error(message: String) -> PyErr {
     to_python(Error::Spec(message))
@@ -97,7 +98,9 @@ pub fn split_steps(steps: &Bound<'_, PyAny>) -> PyResult<Vec<Split>> {
 
 /// Reads a field of bytes.
 fn bytes(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u8>> {
-    Ok(object.getattr(name)?.cast::<PyBytes>()?.as_bytes().to_vec())
+    let bytes = object.getattr(name)?;
+    let bytes = bytes.cast::<PyBytes>()?.as_bytes();
+    catch(|| bytes.checked_to_vec())
 }
 
 /// Reads the field `kind`, which names the dataclass of a step or a model.
@@ -236,7 +239,7 @@ fn model(object: &Bound<'_, PyAny>, merges: ReadMerges) -> PyResult<Model> {
 }
 
 fn merges(object: &Bound<'_, PyAny>) -> PyResult<Merges> {
-    columns::read_merges(&columns::stored(object, "merges")?)
+    columns::read_merges(&columns::stored(object, "merges")?)?
         .ok_or_else(|| spec_error("model.merges is not an array of uint32 with three columns".into()))
 }
 

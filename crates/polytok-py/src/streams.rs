@@ -12,11 +12,13 @@ use polytok_core::streams::{
     ByteOptions, ByteStream, InvalidBytes, StreamBuffers, StreamError, TextOptions, TextStream, UnknownIds,
 };
 use polytok_core::tokenizer::Tokenizer;
+use polytok_memory::{self as memory, Collect, Copied, Grow};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
-use crate::errors::to_python;
+use crate::errors::{catch, to_python};
 use crate::ids::{self, Ids, MAX_BORROWED_IDS};
+use crate::objects;
 use crate::text;
 
 /// An id that stands for integers that no id can have.
@@ -107,14 +109,14 @@ impl PyByteStream {
         let result = stream.check(&self.tokenizer, ids.as_slice());
         result.and_then(|()| stream.push(&self.tokenizer, ids.as_slice(), &mut out)).map_err(to_python)?;
         drop(stream);
-        Ok(PyBytes::new(py, &out))
+        objects::bytes(py, &out)
     }
 
     /// Returns the remaining bytes, and resets the stream.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut out = Vec::new();
         lock(&self.stream).finish(&self.tokenizer, &mut out).map_err(to_python)?;
-        Ok(PyBytes::new(py, &out))
+        objects::bytes(py, &out)
     }
 }
 
@@ -139,7 +141,7 @@ impl PyTextStream {
         out.clear();
         stream.check(&self.tokenizer, ids).map_err(to_python)?;
         stream.push(&self.tokenizer, ids, buffers, out).map_err(|error| stream_error(py, error))?;
-        Ok(PyString::new(py, out))
+        objects::string(py, out)
     }
 }
 
@@ -163,7 +165,7 @@ impl PyTextStream {
             stream.push(&self.tokenizer, &ids, buffers, &mut out)?;
             Ok(out)
         });
-        Ok(PyString::new(py, &text.map_err(|error| stream_error(py, error))?))
+        objects::string(py, &text.map_err(|error| stream_error(py, error))?)
     }
 
     /// Returns the remaining text, and resets the stream.
@@ -172,7 +174,7 @@ impl PyTextStream {
         let (stream, buffers, out) = &mut *guard;
         out.clear();
         stream.finish(&self.tokenizer, buffers, out).map_err(|error| stream_error(py, error))?;
-        Ok(PyString::new(py, out))
+        objects::string(py, out)
     }
 
     #[getter]
@@ -238,8 +240,8 @@ impl PyTextStreams {
             && matches!(array.dtype().kind(), b'i' | b'u')
             && let Ok(ids) = ids::ids(items)
         {
-            read.ids = ids.as_slice().to_vec();
-            read.ends = (1..=read.ids.len()).collect();
+            read.ids = catch(|| ids.as_slice().checked_to_vec())?;
+            read.ends = catch(|| (1..=read.ids.len()).checked_collect())?;
             return Ok(read);
         }
         match items.cast::<PyList>() {
@@ -259,7 +261,8 @@ impl PyTextStreams {
             let unknown = lock(&self.streams)
                 .stream(place)
                 .map_or(UnknownIds::AsDecoder, |stream| stream.options().bytes.unknown);
-            read.ids.extend_from_slice(read_ids(item, unknown)?.as_slice());
+            let ids = read_ids(item, unknown)?;
+            catch(|| read.ids.checked_extend_from_slice(ids.as_slice()))?;
         }
         read.ends.push(read.ids.len());
         Ok(())
@@ -282,14 +285,14 @@ impl PyTextStreams {
             checked.map_err(to_python)?;
         }
         let Streams { places, buffers, out } = &mut *guard;
-        let mut texts = Vec::with_capacity(count);
+        let mut texts = catch(|| memory::with_capacity(count))?;
         for (place, stream) in places.iter_mut().enumerate() {
             out.clear();
             if let Some(stream) = stream {
                 let result = stream.push(&self.tokenizer, read.at(place), buffers, out);
                 result.map_err(|error| stream_error(py, error))?;
             }
-            texts.push(PyString::new(py, out));
+            texts.push(objects::string(py, out)?);
         }
         Ok(texts)
     }
@@ -348,7 +351,7 @@ impl PyTextStreams {
         if let Some(stream) = &mut places[place] {
             stream.finish(&self.tokenizer, buffers, out).map_err(|error| stream_error(py, error))?;
         }
-        Ok(PyString::new(py, out))
+        objects::string(py, out)
     }
 
     /// The stop text that was found for each place.

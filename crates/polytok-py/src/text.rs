@@ -161,11 +161,15 @@ enum Utf8<'a> {
 fn convert<'a, U: Unit>(characters: &[U], buffer: String) -> Result<Utf8<'a>, Error> {
     match to_utf8::convert(characters, buffer) {
         Ok(text) => Ok(Utf8::Converted(text)),
-        Err(to_utf8::Failure::NotACharacter) => Ok(Utf8::Converted(to_utf8::repair(characters))),
-        Err(to_utf8::Failure::OutOfMemory) => {
-            Err(Error::Memory(format!("no memory for the UTF-8 of a text of {} characters", characters.len())))
+        Err(to_utf8::Failure::NotACharacter) => {
+            to_utf8::repair(characters).map(Utf8::Converted).ok_or_else(|| no_memory(characters.len()))
         }
+        Err(to_utf8::Failure::OutOfMemory) => Err(no_memory(characters.len())),
     }
+}
+
+fn no_memory(characters: usize) -> Error {
+    Error::Memory(format!("no memory for the UTF-8 of a text of {characters} characters"))
 }
 
 /// A text from Python as UTF-8.

@@ -7,12 +7,16 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use polytok_core::error::Error;
 use polytok_core::table::Shared;
 use polytok_core::texts::{self, Texts};
+use polytok_memory::{self as memory, Collect, Grow};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::errors::to_python;
+use crate::errors::{catch, to_python};
+use crate::gil::detach;
+use crate::lists;
+use crate::objects::{self, Items};
 use crate::{arrow, text};
 
 /// A column of texts in a shared buffer.
@@ -28,19 +32,19 @@ type MissingTexts = Vec<(usize, String)>;
 /// An array of numbers.
 type NumberArray<'py> = Bound<'py, PyArray1<i64>>;
 
-fn numbers<'py>(py: Python<'py>, values: impl Iterator<Item = usize>) -> NumberArray<'py> {
-    PyArray1::from_vec(py, values.map(|value| value as i64).collect())
+fn numbers<'py>(py: Python<'py>, values: impl Iterator<Item = usize>) -> PyResult<NumberArray<'py>> {
+    objects::array(py, catch(|| values.map(|value| value as i64).checked_collect())?)
 }
 
 #[pymethods]
 impl PyTexts {
     /// Creates a column from a list of str or bytes.
     #[staticmethod]
-    fn of_list(texts: Vec<Bound<'_, PyAny>>) -> PyResult<PyTexts> {
-        let (mut buffer, mut spans) = (Vec::new(), Vec::with_capacity(texts.len()));
-        for object in &texts {
-            let from = buffer.len();
-            buffer.extend_from_slice(&text::text(object)?);
+    fn of_list(texts: Items<Bound<'_, PyAny>>) -> PyResult<PyTexts> {
+        let (mut buffer, mut spans) = (Vec::new(), catch(|| memory::with_capacity(texts.0.len()))?);
+        for object in &texts.0 {
+            let (from, text) = (buffer.len(), text::text(object)?);
+            catch(|| buffer.checked_extend_from_slice(&text))?;
             spans.push(from..buffer.len());
         }
         Ok(PyTexts(Texts::new(Arc::new(buffer), spans)))
@@ -66,32 +70,35 @@ impl PyTexts {
     fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyBytes>> {
         let row = if index < 0 { index + self.0.len() as isize } else { index };
         let text = usize::try_from(row).ok().and_then(|row| self.0.get(row));
-        text.map(|text| PyBytes::new(py, text)).ok_or_else(|| missing_row_error(index as i64, self.0.len()))
+        objects::bytes(py, text.ok_or_else(|| missing_row_error(index as i64, self.0.len()))?)
     }
 
     /// The offset in the buffer at which each text begins.
     #[getter]
-    fn starts<'py>(&self, py: Python<'py>) -> NumberArray<'py> {
+    fn starts<'py>(&self, py: Python<'py>) -> PyResult<NumberArray<'py>> {
         numbers(py, self.0.spans().iter().map(|span| span.start))
     }
 
     /// The offset in the buffer at which each text ends.
     #[getter]
-    fn ends<'py>(&self, py: Python<'py>) -> NumberArray<'py> {
+    fn ends<'py>(&self, py: Python<'py>) -> PyResult<NumberArray<'py>> {
         numbers(py, self.0.spans().iter().map(|span| span.end))
     }
 
     /// The offset in the block at which the record of each text begins.
     #[getter]
-    fn places<'py>(&self, py: Python<'py>) -> NumberArray<'py> {
-        numbers(py, self.0.record_starts().into_iter())
+    fn places<'py>(&self, py: Python<'py>) -> PyResult<NumberArray<'py>> {
+        numbers(py, catch(|| self.0.record_starts())?.into_iter())
     }
 
     /// True for each row that is not null; None if no row is null.
     #[getter]
-    fn validity<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<bool>>> {
-        let is_valid = || self.0.slices().iter().map(Option::is_some).collect();
-        (!self.0.nulls().is_empty()).then(|| PyArray1::from_vec(py, is_valid()))
+    fn validity<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<bool>>>> {
+        if self.0.nulls().is_empty() {
+            return Ok(None);
+        }
+        let is_valid = catch(|| self.0.slices().iter().map(Option::is_some).checked_collect())?;
+        objects::array(py, is_valid).map(Some)
     }
 
     /// The total length of the texts in bytes.
@@ -108,19 +115,24 @@ impl PyTexts {
 
     /// The texts as a list of bytes, with None for null.
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let texts = self.0.slices().into_iter().map(|text| text.map(|text| PyBytes::new(py, text)));
-        PyList::new(py, texts)
+        let object = |text: &Option<&[u8]>| match text {
+            Some(text) => objects::bytes(py, text).map(Bound::into_any),
+            None => Ok(py.None().into_bound(py)),
+        };
+        lists::list(py, catch(|| self.0.slices())?.iter().map(object))
     }
 
     /// Returns a column with the rows at `rows`, in this order.
     fn take(&self, rows: PyReadonlyArray1<'_, i64>) -> PyResult<PyTexts> {
-        let rows: Vec<i64> = rows.as_array().to_vec();
+        let rows = catch(|| rows.as_array().iter().copied().checked_collect())?;
         let is_valid_row = |row: &i64| (0..self.0.len() as i64).contains(row);
         if let Some(&row) = rows.iter().find(|row| !is_valid_row(row)) {
             return Err(missing_row_error(row, self.0.len()));
         }
-        let rows: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
-        Ok(PyTexts(self.0.take(&rows)))
+        catch(|| {
+            let rows = rows.into_iter().map(|row| row as usize).checked_collect();
+            PyTexts(self.0.take(&rows))
+        })
     }
 
     /// Replaces undecodable bytes, or removes the texts that have undecodable bytes. Returns the new column and the
@@ -128,14 +140,14 @@ impl PyTexts {
     fn checked<'py>(slf: &Bound<'py, PyTexts>, invalid: &str) -> PyResult<(Bound<'py, PyTexts>, NumberArray<'py>)> {
         let py = slf.py();
         let texts = &slf.get().0;
-        let bad = py.detach(|| texts.undecodable_rows());
+        let bad = detach(py, || Ok(texts.undecodable_rows()))?;
         let checked = match invalid {
             "replace" | "skip" if bad.is_empty() => slf.clone(),
-            "replace" => Bound::new(py, PyTexts(py.detach(|| texts.repaired())))?,
-            "skip" => Bound::new(py, PyTexts(py.detach(|| texts.without_rows(&bad))))?,
+            "replace" => Bound::new(py, PyTexts(detach(py, || Ok(texts.repaired()))?))?,
+            "skip" => Bound::new(py, PyTexts(detach(py, || Ok(texts.without_rows(&bad)))?))?,
             other => return Err(argument_error(format!("invalid={other:?} is not \"replace\" or \"skip\""))),
         };
-        Ok((checked, numbers(py, bad.into_iter())))
+        Ok((checked, numbers(py, bad.into_iter())?))
     }
 }
 
@@ -150,10 +162,10 @@ fn end_of_texts(data: &[u8], start: usize, separator: &[u8], texts: usize) -> Py
 
 /// Splits a block into lines, without their line feeds.
 #[pyfunction]
-fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> BlockTexts {
+fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> PyResult<BlockTexts> {
     let data = to_shared(data);
-    let (texts, used) = py.detach(|| texts::split_lines(data, is_last));
-    (PyTexts(texts), used)
+    let (texts, used) = detach(py, || Ok(texts::split_lines(data, is_last)))?;
+    Ok((PyTexts(texts), used))
 }
 
 /// Splits a block at a separator.
@@ -161,7 +173,7 @@ fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> BlockTexts {
 fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last: bool) -> PyResult<BlockTexts> {
     check_separator(separator)?;
     let data = to_shared(data);
-    let (texts, used) = py.detach(|| texts::split_separated(data, separator, is_last));
+    let (texts, used) = detach(py, || Ok(texts::split_separated(data, separator, is_last)))?;
     Ok((PyTexts(texts), used))
 }
 
@@ -183,7 +195,7 @@ fn cut_json_lines(
     }
     let field = path.join(".");
     let path: Vec<Vec<u8>> = path.into_iter().map(String::into_bytes).collect();
-    let (texts, used, left) = py.detach(|| texts::json_lines(&data, &path, is_last, max_bytes));
+    let (texts, used, left) = detach(py, || Ok(texts::json_lines(&data, &path, is_last, max_bytes)))?;
     Ok((PyTexts(texts), used, left.into_iter().map(|(place, why)| (place, why.describe(&field))).collect()))
 }
 

@@ -4,14 +4,16 @@
 use polytok_core::sink::Token;
 use polytok_core::tokenizer::EncodeOptions;
 use polytok_core::utf8::CharOffsets;
+use polytok_memory::{Collect, Grow};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::errors::to_python;
+use crate::errors::catch;
 use crate::gil::{run_detached, run_detached_if_long};
 use crate::ints::new_int;
 use crate::lists;
+use crate::objects;
 use crate::token_rows::span_rows;
 use crate::tokenizer::{Options, PyTokenizer};
 
@@ -42,7 +44,7 @@ impl PyTokenColumns {
             }
             Ok((tokens, first_tokens))
         };
-        let (tokens, first_tokens) = run_detached(tokenizer.py(), text.len(), encode).map_err(to_python)?;
+        let (tokens, first_tokens) = run_detached(tokenizer.py(), text.len(), encode)?;
         Ok(PyTokenColumns { tokenizer: tokenizer.clone().unbind(), tokens, first_tokens })
     }
 
@@ -57,9 +59,9 @@ impl PyTokenColumns {
             let mut columns = PyTokenColumns::encode(tokenizer, word, options)?;
             let (mut tokens, first_tokens) = (std::mem::take(&mut columns.tokens), columns.first_tokens.take());
             tokens.iter_mut().for_each(|token| token.word = Some(number as u32));
-            all.tokens.append(&mut tokens);
-            if let Some(mut tokens) = first_tokens {
-                all.first_tokens.get_or_insert_default().append(&mut tokens);
+            catch(|| all.tokens.checked_extend(tokens.drain(..)))?;
+            if let Some(tokens) = first_tokens {
+                catch(|| all.first_tokens.get_or_insert_default().checked_extend(tokens))?;
             }
         }
         Ok(all)
@@ -92,7 +94,8 @@ impl PyTokenColumns {
 
     #[pyo3(signature = (start=0, stop=None))]
     fn ids<'py>(&self, py: Python<'py>, start: usize, stop: Option<usize>) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<u32> = self.rows(start, stop)?.iter().map(|token| token.id.0).collect();
+        let rows = self.rows(start, stop)?;
+        let ids = catch(|| rows.iter().map(|token| token.id.0).checked_collect())?;
         self.tokenizer.get().list(py, &ids)
     }
 
@@ -136,9 +139,9 @@ impl PyTokenColumns {
         let own_text = |(at, token): (usize, &Token)| {
             let unknown = || engine.unknown_text(token).filter(|_| engine.spells_unknown());
             let text = token.special_text().or_else(unknown)?;
-            Some((at, PyBytes::new(py, text)))
+            Some(objects::bytes(py, text).map(|text| (at, text)))
         };
-        Ok(self.rows(start, stop)?.iter().enumerate().filter_map(own_text).collect())
+        self.rows(start, stop)?.iter().enumerate().filter_map(own_text).collect()
     }
 }
 

@@ -11,11 +11,12 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyList, PyTuple, PyType};
+use pyo3::types::{PyList, PyTuple, PyType};
 
 use crate::ints::{Ints, new_int};
 use crate::kept::KeptObjects;
 use crate::lists;
+use crate::objects;
 
 /// Lists every token as a `polytok.values.Token`. `chars` counts the characters of the text; None if it is ASCII.
 pub fn token_rows<'py>(
@@ -29,9 +30,9 @@ pub fn token_rows<'py>(
     let (id_of, kept_pieces) = (ints.creator(py, tokenizer, tokens.len()), pieces.table(tokenizer, tokens.len()));
     let piece_of = |token: &Token| {
         let id = token.id.0;
-        let new_piece = || Ok(PyBytes::new(py, tokenizer.token_bytes(id).unwrap_or_default()).into_any());
+        let new_piece = || objects::bytes(py, tokenizer.token_bytes(id).unwrap_or_default()).map(Bound::into_any);
         match (tokenizer.unknown_text(token), kept_pieces) {
-            (Some(text), _) => Ok(PyBytes::new(py, text).into_any()),
+            (Some(text), _) => objects::bytes(py, text).map(Bound::into_any),
             (None, Some(kept)) => kept.object(py, kept.borrowed(id), id, new_piece),
             (None, None) => new_piece(),
         }

@@ -3,35 +3,35 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use numpy::{Element, IntoPyArray, PyArray1};
-use polytok_core::batch::{Batch, BatchOptions, BatchText, Id, RowResult, count_batch, encode_batch};
+use numpy::{Element, PyArray1};
+use polytok_core::batch::{Batch, BatchOptions, BatchText, Id, count_batch, encode_batch};
 use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
 use polytok_core::normalize::output::Span;
 use polytok_core::sink::Spans;
+use polytok_core::spec::SpecialToken;
 use polytok_core::special::SpecialSet;
 use polytok_core::streams::ByteOptions;
 use polytok_core::tokenizer::cuts::CutState;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use polytok_core::utf8::CharOffsets;
+use polytok_memory::{self as memory, Collect, Copied, Grow};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::errors::{row_error, to_python};
-use crate::gil::{run_detached, run_detached_if_long};
+use crate::errors::{catch, row_error, to_python};
+use crate::gil::{detach, run_detached, run_detached_if_long};
 use crate::ids::{KeptIds, MAX_BORROWED_IDS};
 use crate::ints::Ints;
 use crate::kept::KeptObjects;
+use crate::lists;
+use crate::objects::{self, Items};
 use crate::streams::{PyByteStream, PyTextStream, PyTextStreams, text_options, unknown_ids};
 use crate::text::{PyParts, PyText, StoredText};
 use crate::texts::PyTexts;
 use crate::token_columns::PyTokenColumns;
 use crate::token_rows::token_rows;
 use crate::{arrow, ids, spec, text};
-
-/// The maximum length in bytes of an array that is copied. A longer array takes over the memory of Rust, which costs
-/// one more object.
-const MAX_COPIED_BYTES: usize = 1 << 14;
 
 /// The assumed number of bytes of a text per id, from which the memory for the ids is computed.
 const ASSUMED_BYTES_PER_ID: usize = 3;
@@ -118,25 +118,16 @@ type SpanColumns<'py> = (
 
 /// A decoded text, the piece of each id, starts and ends in characters.
 type OffsetColumns<'py> =
-    (Bound<'py, PyString>, Vec<Bound<'py, PyString>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+    (Bound<'py, PyString>, Bound<'py, PyList>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
 /// Converts the starts and ends of spans from bytes to characters.
 fn char_spans(text: &[u8], Spans { starts, ends, .. }: &Spans) -> (Vec<u32>, Vec<u32>) {
     if text.is_ascii() {
-        return (starts.clone(), ends.clone());
+        return (starts.checked_to_vec(), ends.checked_to_vec());
     }
     let chars = CharOffsets::new(text);
-    let char_starts = starts.iter().map(|&start| chars.char_at(start)).collect();
-    (char_starts, ends.iter().map(|&end| chars.count_to(end)).collect())
-}
-
-/// Converts values to a numpy array. A short array is a copy; a long array takes over the memory of the values.
-fn column<T: Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {
-    if size_of_val(values.as_slice()) <= MAX_COPIED_BYTES {
-        return PyArray1::from_slice(py, &values);
-    }
-    values.shrink_to_fit();
-    values.into_pyarray(py)
+    let char_starts = starts.iter().map(|&start| chars.char_at(start)).checked_collect();
+    (char_starts, ends.iter().map(|&end| chars.count_to(end)).checked_collect())
 }
 
 #[pymethods]
@@ -144,7 +135,7 @@ impl PyTokenizer {
     #[new]
     fn new(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<PyTokenizer> {
         let spec = spec::spec(spec)?;
-        let compiled = py.detach(|| Tokenizer::compile(spec)).map_err(to_python)?;
+        let compiled = detach(py, || Tokenizer::compile(spec))?;
         Ok(PyTokenizer::from(compiled))
     }
 
@@ -193,13 +184,17 @@ impl PyTokenizer {
         self.engines().for_each(|engine| engine.pool().clear());
     }
 
-    fn warm_up(&self, py: Python<'_>) {
-        py.detach(|| self.tokenizer.warm_up());
+    fn warm_up(&self, py: Python<'_>) -> PyResult<()> {
+        detach(py, || {
+            self.tokenizer.warm_up();
+            Ok(())
+        })
     }
 
     /// Lists every special token as (text, id).
-    fn special_tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
-        self.tokenizer.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id.0)).collect()
+    fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyBytes>, u32)>> {
+        let row = |token: &SpecialToken| Ok((objects::bytes(py, &token.text)?, token.id.0));
+        self.tokenizer.specials().tokens().iter().map(row).collect()
     }
 
     #[pyo3(signature = (text, options=None))]
@@ -221,35 +216,35 @@ impl PyTokenizer {
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.array(py, self.ids(py, text, options)?))
+        self.array(py, self.ids(py, text, options)?)
     }
 
     /// Encodes texts; returns the ids of all texts in one array, and the offsets of the rows (int64).
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: Items<Bound<'py, PyAny>>,
         options: Options<'_, 'py>,
         threads: usize,
     ) -> PyResult<BatchArrays<'py>> {
-        let texts = self.inputs(py, &texts, options)?;
+        let texts = self.inputs(py, &texts.0, options)?;
         let encode = engine_options(options);
         let options = BatchOptions { encode, threads, ..Default::default() };
-        self.batch(py, &texts, &options).map_err(|(_, error)| to_python(error))
+        self.batch(py, &texts, &options, |(_, error)| to_python(error))
     }
 
     /// Counts the ids of each text; returns an array (int64).
     fn count_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: Items<Bound<'py, PyAny>>,
         options: Options<'_, 'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let texts = self.inputs(py, &texts, options)?;
+        let texts = self.inputs(py, &texts.0, options)?;
         let options = engine_options(options);
         let counts = py.detach(|| count_batch(&self.tokenizer, &texts, options, threads));
-        counts.map(|counts| column(py, counts)).map_err(|(_, error)| to_python(error))
+        objects::array(py, counts.map_err(|(_, error)| to_python(error))?)
     }
 
     /// Encodes a column of texts as `encode_batch` does; adds an id before and an id after each text.
@@ -267,7 +262,8 @@ impl PyTokenizer {
             return Err(to_python(Error::Id(id)));
         }
         let encode = engine_options(options);
-        self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads }).map_err(row_error)
+        let slices = catch(|| texts.get().0.slices())?;
+        self.batch(py, &slices, &BatchOptions { encode, begin, end, threads }, row_error)
     }
 
     /// Encodes an Arrow column of texts to an Arrow column of lists of ids.
@@ -295,7 +291,7 @@ impl PyTokenizer {
     #[pyo3(signature = (text, options=None))]
     fn count<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<usize> {
         let (text, options) = self.input(text, options)?;
-        run_detached(py, text.len(), || self.tokenizer.count(&text, options)).map_err(to_python)
+        run_detached(py, text.len(), || self.tokenizer.count(&text, options))
     }
 
     /// Returns the last cut in `text[start..=end]`: an offset at which the text can be encoded in two parts, whatever
@@ -348,8 +344,7 @@ impl PyTokenizer {
         run_detached(py, text.len(), || {
             let start = self.tokenizer.context_start(&text, cut);
             self.tokenizer.encode_from(&text[start..], cut - start, &mut CutState::default(), options, &mut ids)
-        })
-        .map_err(to_python)?;
+        })?;
         self.list(py, &ids)
     }
 
@@ -366,7 +361,7 @@ impl PyTokenizer {
             let tokens = self.tokenizer.tokens(&text, options)?;
             Ok((tokens, (!text.is_ascii()).then(|| CharOffsets::new(&text))))
         };
-        let (tokens, chars) = run_detached(py, text.len(), encode).map_err(to_python)?;
+        let (tokens, chars) = run_detached(py, text.len(), encode)?;
         let rows = token_rows(py, &self.tokenizer, (&self.ints, &self.pieces), &tokens, chars.as_ref());
         run_detached_if_long(py, text.len(), || drop((tokens, chars)));
         rows
@@ -386,9 +381,10 @@ impl PyTokenizer {
             let char_spans = char_spans(&text, &spans);
             Ok((spans, char_spans))
         };
-        let (spans, (starts, ends)) = run_detached(py, text.len(), encode).map_err(to_python)?;
-        let ids = self.array(py, spans.ids);
-        Ok((ids, column(py, starts), column(py, ends), column(py, spans.starts), column(py, spans.ends)))
+        let (spans, (starts, ends)) = run_detached(py, text.len(), encode)?;
+        let column = |values| objects::array(py, values);
+        let (starts, ends) = (column(starts)?, column(ends)?);
+        Ok((self.array(py, spans.ids)?, starts, ends, column(spans.starts)?, column(spans.ends)?))
     }
 
     /// Encodes a text to columns of tokens, without the template.
@@ -405,10 +401,10 @@ impl PyTokenizer {
     #[pyo3(signature = (words, options=None))]
     fn token_columns_of_words<'py>(
         tokenizer: &Bound<'py, Self>,
-        words: Vec<Bound<'py, PyAny>>,
+        words: Items<Bound<'py, PyAny>>,
         options: Options<'_, 'py>,
     ) -> PyResult<PyTokenColumns> {
-        PyTokenColumns::encode_words(tokenizer, &words, options)
+        PyTokenColumns::encode_words(tokenizer, &words.0, options)
     }
 
     #[pyo3(signature = (ids, skip_special=false))]
@@ -418,7 +414,7 @@ impl PyTokenizer {
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.bytes_of(py, ids::ids(ids)?.as_slice(), skip_special)?))
+        objects::bytes(py, &self.bytes_of(py, ids::ids(ids)?.as_slice(), skip_special)?)
     }
 
     /// Decodes ids to a text. Bytes that are not UTF-8 are handled by the Python error handler `errors`.
@@ -440,9 +436,12 @@ impl PyTokenizer {
         rows: &Bound<'py, PyAny>,
         skip_special: bool,
         errors: &str,
-    ) -> PyResult<Vec<Bound<'py, PyString>>> {
-        let text = |ids: &[u32]| self.text_of(py, ids, skip_special, errors);
-        rows.try_iter()?.map(|row| text(ids::ids(&row?)?.as_slice())).collect()
+    ) -> PyResult<Bound<'py, PyList>> {
+        let texts = objects::empty_list(py)?;
+        for row in rows.try_iter()? {
+            texts.append(self.text_of(py, ids::ids(&row?)?.as_slice(), skip_special, errors)?)?;
+        }
+        Ok(texts)
     }
 
     /// Decodes ids to a text; returns the text, the piece of each id, and the starts and ends of the ids in characters.
@@ -453,21 +452,25 @@ impl PyTokenizer {
         skip_special: bool,
         errors: &str,
     ) -> PyResult<OffsetColumns<'py>> {
-        let ids = ids::ids(ids)?.as_slice().to_vec();
+        let ids = ids::ids(ids)?;
+        let ids = catch(|| ids.as_slice().checked_to_vec())?;
         let replacement = match errors {
             "strict" => None,
             "ignore" => Some(""),
             _ => Some("\u{FFFD}"),
         };
         let decode = || self.tokenizer.decode_with_offsets(&ids, skip_special, replacement);
-        let Some(decoded) = run_detached(py, ids.len(), decode).map_err(to_python)? else {
+        let Some(decoded) = run_detached(py, ids.len(), decode)? else {
             return Err(text::decoded(py, &self.bytes_of(py, &ids, skip_special)?, errors)
                 .map_or_else(|error| error, |_| to_python(Error::Argument("the bytes are not UTF-8".into()))));
         };
         let mut start = 0;
-        let piece = |&end: &usize| PyString::new(py, &decoded.text[std::mem::replace(&mut start, end)..end]);
-        let pieces = decoded.piece_ends.iter().map(piece).collect();
-        Ok((PyString::new(py, &decoded.text), pieces, column(py, decoded.starts), column(py, decoded.ends)))
+        let piece = |&end: &usize| {
+            objects::string(py, &decoded.text[std::mem::replace(&mut start, end)..end]).map(Bound::into_any)
+        };
+        let pieces = lists::list(py, decoded.piece_ends.iter().map(piece))?;
+        let text = objects::string(py, &decoded.text)?;
+        Ok((text, pieces, objects::array(py, decoded.starts)?, objects::array(py, decoded.ends)?))
     }
 
     /// Creates a decoding stream of bytes.
@@ -497,7 +500,7 @@ impl PyTokenizer {
     /// Lists the n best segmentations as (ids, score).
     fn nbest(&self, py: Python<'_>, text: &Bound<'_, PyAny>, n: usize) -> PyResult<Vec<(Vec<u32>, f32)>> {
         let text = text::text(text)?;
-        py.detach(|| self.tokenizer.nbest(&text, n)).map_err(to_python)
+        detach(py, || self.tokenizer.nbest(&text, n))
     }
 
     fn sample(
@@ -509,7 +512,7 @@ impl PyTokenizer {
         seed: u64,
     ) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
-        py.detach(|| self.tokenizer.sample(&text, nbest_size, alpha, seed)).map_err(to_python)
+        detach(py, || self.tokenizer.sample(&text, nbest_size, alpha, seed))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
@@ -525,18 +528,18 @@ impl PyTokenizer {
     ) -> PyResult<Vec<(Vec<u32>, f32)>> {
         let text = text::text(text)?;
         let options = SampleOptions { num_samples, alpha, without_replacement, include_best };
-        py.detach(|| self.tokenizer.sample_with_score(&text, options, seed)).map_err(to_python)
+        detach(py, || self.tokenizer.sample_with_score(&text, options, seed))
     }
 
     fn entropy(&self, py: Python<'_>, text: &Bound<'_, PyAny>, alpha: f32) -> PyResult<f32> {
         let text = text::text(text)?;
-        py.detach(|| self.tokenizer.entropy(&text, alpha)).map_err(to_python)
+        detach(py, || self.tokenizer.entropy(&text, alpha))
     }
 
     fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let id = ids::read_id(id)?;
         let bytes = self.tokenizer.token_bytes(id).ok_or_else(|| crate::errors::id_error(id))?;
-        Ok(PyBytes::new(py, bytes))
+        objects::bytes(py, bytes)
     }
 
     fn id_of(&self, piece: &[u8]) -> Option<u32> {
@@ -593,7 +596,10 @@ impl PyTokenizer {
         objects: &'a [Bound<'_, PyAny>],
         options: Options<'_, '_>,
     ) -> PyResult<Vec<StoredText<'a>>> {
-        let texts: Vec<StoredText<'_>> = objects.iter().map(StoredText::with_parts).collect::<PyResult<_>>()?;
+        let mut texts = catch(|| memory::with_capacity(objects.len()))?;
+        for object in objects {
+            texts.push(StoredText::with_parts(object)?);
+        }
         for text in &texts {
             if let StoredText::Parts(parts) = text {
                 self.prepare(py, parts, options)?;
@@ -636,13 +642,14 @@ impl PyTokenizer {
     }
 
     /// Converts ids to a numpy array of uint16 if every id of the vocabulary fits, else of uint32.
-    fn array<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> Bound<'py, PyAny> {
+    fn array<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> PyResult<Bound<'py, PyAny>> {
         match self.is_narrow {
             true => {
-                let narrow = || ids.iter().map(|&id| id as u16).collect();
-                column(py, run_detached_if_long(py, size_of_val(ids.as_slice()), narrow)).into_any()
+                let narrow = || catch(|| ids.iter().map(|&id| id as u16).checked_collect());
+                let narrow_ids = run_detached_if_long(py, size_of_val(ids.as_slice()), narrow)?;
+                Ok(objects::array(py, narrow_ids)?.into_any())
             }
-            false => column(py, ids).into_any(),
+            false => Ok(objects::array(py, ids)?.into_any()),
         }
     }
 
@@ -652,28 +659,31 @@ impl PyTokenizer {
         py: Python<'py>,
         texts: &[impl BatchText],
         options: &BatchOptions,
-    ) -> RowResult<BatchArrays<'py>> {
+        error: fn((usize, Error)) -> PyErr,
+    ) -> PyResult<BatchArrays<'py>> {
         match self.is_narrow {
-            true => self.batch_of::<u16>(py, texts, options),
-            false => self.batch_of::<u32>(py, texts, options),
+            true => self.batch_of::<u16>(py, texts, options, error),
+            false => self.batch_of::<u32>(py, texts, options, error),
         }
     }
 
-    fn batch_of<'py, T: Id + Element>(
+    fn batch_of<'py, T: Id + Element + 'static>(
         &self,
         py: Python<'py>,
         texts: &[impl BatchText],
         options: &BatchOptions,
-    ) -> RowResult<BatchArrays<'py>> {
-        let Batch::<T> { ids, offsets } = py.detach(|| encode_batch(&self.tokenizer, texts, options))?;
-        Ok((column(py, ids).into_any(), column(py, offsets)))
+        error: fn((usize, Error)) -> PyErr,
+    ) -> PyResult<BatchArrays<'py>> {
+        let encode = || encode_batch(&self.tokenizer, texts, options);
+        let Batch::<T> { ids, offsets } = py.detach(encode).map_err(error)?;
+        Ok((objects::array(py, ids)?.into_any(), objects::array(py, offsets)?))
     }
 
     /// Decodes ids to bytes. A short list of ids is decoded with the GIL held, because the ids can be in a Python
     /// array.
     fn bytes_of(&self, py: Python<'_>, ids: &[u32], skip_special: bool) -> PyResult<Vec<u8>> {
         let decode = || self.tokenizer.decode(ids, skip_special);
-        if ids.len() <= MAX_BORROWED_IDS { decode() } else { py.detach(decode) }.map_err(to_python)
+        if ids.len() <= MAX_BORROWED_IDS { decode().map_err(to_python) } else { detach(py, decode) }
     }
 
     fn text_of<'py>(
@@ -700,7 +710,9 @@ impl PyTokenizer {
         ids: &mut Vec<u32>,
     ) -> PyResult<()> {
         let (text, options) = self.input(text, options)?;
-        ids.reserve(text.len() / ASSUMED_BYTES_PER_ID + 16);
-        run_detached(py, text.len(), || self.tokenizer.encode(&text, options, ids)).map_err(to_python)
+        run_detached(py, text.len(), || {
+            ids.checked_reserve(text.len() / ASSUMED_BYTES_PER_ID + 16);
+            self.tokenizer.encode(&text, options, ids)
+        })
     }
 }

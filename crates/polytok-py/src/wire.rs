@@ -5,10 +5,13 @@ use polytok_core::error::Error;
 use polytok_core::spec::{SentencePieceVersion, VocabColumns};
 use polytok_core::wire::sentencepiece_check::{ModelType, PieceRules, check_pieces};
 use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece, tekken};
+use polytok_memory::Collect;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::columns::{self, Merges, PyColumn};
+use crate::errors::{self, catch};
+use crate::objects;
 
 mod gguf;
 mod huggingface;
@@ -16,6 +19,9 @@ mod huggingface;
 pyo3::import_exception!(polytok.errors, FormatError);
 
 fn raised(error: Error) -> PyErr {
+    if let Error::Memory(_) = error {
+        return errors::to_python(error);
+    }
     FormatError::new_err(error.to_string())
 }
 
@@ -24,13 +30,13 @@ fn raised(error: Error) -> PyErr {
 type PyColumns<'py> = (Bound<'py, PyBytes>, PyColumn<'py>, PyColumn<'py>, PyColumn<'py>, PyColumn<'py>);
 
 fn to_python(py: Python<'_>, columns: VocabColumns) -> PyResult<PyColumns<'_>> {
-    let kinds: Vec<u8> = columns.kinds.iter().map(|&kind| kind as u8).collect();
+    let kinds = catch(|| columns.kinds.iter().map(|&kind| kind as u8).checked_collect())?;
     let scores = match columns.wide_scores {
         Some(wide) => columns::view(py, &wide)?,
         None => columns::view(py, &columns.scores)?,
     };
     Ok((
-        PyBytes::new(py, &columns.blob),
+        objects::bytes(py, &columns.blob)?,
         columns::view(py, &columns.offsets)?,
         columns::view(py, &columns.ids)?,
         scores,
@@ -48,7 +54,7 @@ pub fn read_vocab(vocab: &Bound<'_, PyAny>) -> PyResult<VocabColumns> {
 /// Reads merges; raises FormatError if they have another type or shape.
 fn read_merges(merges: &Bound<'_, PyAny>) -> PyResult<Merges> {
     let wrong = || raised(Error::Format("merges are not an array of uint32 with three columns".into()));
-    columns::read_merges(merges).ok_or_else(wrong)
+    columns::read_merges(merges)?.ok_or_else(wrong)
 }
 
 /// Raises FormatError unless the bytes have the structure of a SentencePiece model.
@@ -62,8 +68,8 @@ fn sentencepiece_probe(data: &[u8]) -> PyResult<()> {
 #[pyfunction]
 fn sentencepiece_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyColumns<'py>, [Bound<'py, PyBytes>; 3])> {
     let pieces = sentencepiece::read_pieces(data).map_err(raised)?;
-    let others =
-        [&pieces.details, &pieces.rest, pieces.charsmap.unwrap_or_default()].map(|bytes| PyBytes::new(py, bytes));
+    let bytes = |bytes: &[u8]| objects::bytes(py, bytes);
+    let others = [bytes(&pieces.details)?, bytes(&pieces.rest)?, bytes(pieces.charsmap.unwrap_or_default())?];
     Ok((to_python(py, pieces.columns)?, others))
 }
 
@@ -75,7 +81,7 @@ fn sentencepiece_write<'py>(
     details: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
     let data = sentencepiece::write_pieces(&read_vocab(vocab)?, details).map_err(raised)?;
-    Ok(PyBytes::new(py, &data))
+    objects::bytes(py, &data)
 }
 
 /// Raises FormatError at the first piece that SentencePiece would refuse.
@@ -103,7 +109,7 @@ fn llama2c_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
 /// Writes llama2.c's tokenizer.bin.
 #[pyfunction]
 fn llama2c_write<'py>(py: Python<'py>, vocab: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &llama2c::write(&read_vocab(vocab)?).map_err(raised)?))
+    objects::bytes(py, &llama2c::write(&read_vocab(vocab)?).map_err(raised)?)
 }
 
 /// Reads the columns of RWKV World's vocabulary file.
@@ -133,7 +139,8 @@ fn rank_file_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>>
 /// Writes a tiktoken rank file.
 #[pyfunction]
 fn rank_file_write<'py>(py: Python<'py>, vocab: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &rank_file::write(&read_vocab(vocab)?)))
+    let columns = read_vocab(vocab)?;
+    objects::bytes(py, &catch(|| rank_file::write(&columns))?)
 }
 
 /// Returns the offsets in tekken.json at which the vocabulary begins and ends.
@@ -165,7 +172,8 @@ fn tekken_write<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let [rank, bytes, text, end, separator] = layout;
     let layout = tekken::Layout { rank, bytes, text, end, separator, ascii };
-    Ok(PyBytes::new(py, &tekken::write(&read_vocab(vocab)?, &odd_texts, &layout)))
+    let columns = read_vocab(vocab)?;
+    objects::bytes(py, &catch(|| tekken::write(&columns, &odd_texts, &layout))?)
 }
 
 /// Adds the functions to the module.

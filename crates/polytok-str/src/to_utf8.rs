@@ -57,12 +57,12 @@ fn convert_at<U: Unit>(level: SimdLevel, characters: &[U], buffer: String) -> Re
 }
 
 /// Converts characters with surrogates: each pair of surrogates is joined, and each other surrogate is replaced by
-/// U+FFFD.
+/// U+FFFD. Returns None if the system has not enough memory.
 ///
 /// ```
-/// assert_eq!(polytok_str::to_utf8::repair(&[0x61, 0xD83D, 0xDE00, 0xDC00_u16]), "a😀\u{FFFD}");
+/// assert_eq!(polytok_str::to_utf8::repair(&[0x61, 0xD83D, 0xDE00, 0xDC00_u16]).unwrap(), "a😀\u{FFFD}");
 /// ```
-pub fn repair<U: Unit>(characters: &[U]) -> String {
+pub fn repair<U: Unit>(characters: &[U]) -> Option<String> {
     // A surrogate is its own unit of UTF-16, so decoding UTF-16 joins the pairs.
     let units = characters.iter().flat_map(|&code| {
         let (mut units, code) = ([0; 2], code.into());
@@ -75,7 +75,12 @@ pub fn repair<U: Unit>(characters: &[U]) -> String {
         };
         units.into_iter().take(length)
     });
-    char::decode_utf16(units).map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    let mut text = String::new();
+    for character in char::decode_utf16(units).map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER)) {
+        text.try_reserve(character.len_utf8()).ok()?;
+        text.push(character);
+    }
+    Some(text)
 }
 
 /// Writes the UTF-8 of characters to `out`, and returns the number of written bytes, all of which are initialized;
@@ -189,9 +194,9 @@ mod tests {
     fn surrogates_are_repaired_as_in_utf16() {
         let units = [0x61, 0xDC00, 0xD83D, 0xDE00, 0xD83D, 0xD83D, 0xDE00, 0xE9, 0xD800_u16];
         let expected = String::from_utf16_lossy(&units);
-        assert_eq!(repair(&units), expected);
-        assert_eq!(repair(&units.map(u32::from)), expected);
-        assert_eq!(repair(&[0x1_F600, 0xDE00_u32]), "😀\u{FFFD}");
+        assert_eq!(repair(&units).unwrap(), expected);
+        assert_eq!(repair(&units.map(u32::from)).unwrap(), expected);
+        assert_eq!(repair(&[0x1_F600, 0xDE00_u32]).unwrap(), "😀\u{FFFD}");
     }
 
     proptest! {
@@ -207,7 +212,7 @@ mod tests {
 
         #[test]
         fn random_units_are_repaired_as_in_utf16(units in prop::collection::vec(0xD7F0..0xE010_u16, 0..40)) {
-            prop_assert_eq!(repair(&units), String::from_utf16_lossy(&units));
+            prop_assert_eq!(repair(&units).unwrap(), String::from_utf16_lossy(&units));
         }
     }
 }

@@ -6,6 +6,7 @@
 //! group, so few additional pairs are joined. An additional pair only loses a boundary, which costs time but never
 //! changes ids. Portable code reads a table of all pairs of bytes, which has the same additional pairs.
 
+use polytok_memory::Grow;
 use polytok_simd::SimdLevel;
 
 /// The number of pairs of bytes that are tested together.
@@ -141,7 +142,7 @@ fn groups(joined: &[u128; 128]) -> Vec<Group> {
     for (char, &joined) in joined.iter().enumerate().filter(|(_, joined)| **joined != 0) {
         match groups.iter_mut().find(|group| group.joined == joined) {
             Some(group) => group.members |= 1 << char,
-            None => groups.push(Group { members: 1 << char, joined }),
+            None => groups.checked_push(Group { members: 1 << char, joined }),
         }
     }
     let count_before = |right: usize| joined.iter().filter(|joined| **joined >> right & 1 == 1).count() as u32;

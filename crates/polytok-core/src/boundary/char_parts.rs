@@ -7,6 +7,8 @@
 //! be adjacent in a pair whose kind is in the flags of both, so most pairs of characters need no lookup, and most others
 //! only one: the lookup of both whole characters. Other code points have all flags.
 
+use polytok_memory as memory;
+
 use super::neighbours::{pack_unit, unpack_unit};
 use crate::table::Table;
 use crate::utf8::{is_continuation, lead_len, only_char};
@@ -91,7 +93,7 @@ impl CharWithRecord {
 impl CharPartFlags {
     /// Builds the table from the adjacent units (characters or parts of characters) of entries.
     pub fn from_pairs(pairs: &[u64]) -> CharPartFlags {
-        let mut flags = vec![0; FLAGGED_CODE_POINTS];
+        let mut flags = memory::zeroed(FLAGGED_CODE_POINTS);
         for &pair in pairs {
             add_flags(&mut flags, unpack_unit((pair >> 32) as u32).bytes(), unpack_unit(pair as u32).bytes());
         }

@@ -1,6 +1,8 @@
 //! A table that maps each character to a number. Characters are divided into blocks, and a block is stored only if it
 //! has a number other than the default.
 
+use polytok_memory::{self as memory, Grow};
+
 /// The number of characters in a block.
 const BLOCK_LEN: usize = 64;
 
@@ -16,7 +18,10 @@ pub(crate) struct CharTable {
 impl CharTable {
     /// Returns a table with the same number for all characters.
     pub fn new(default: u32) -> CharTable {
-        CharTable { block_indexes: vec![0; 0x11_0000 / BLOCK_LEN].into(), numbers: vec![default; BLOCK_LEN] }
+        CharTable {
+            block_indexes: memory::zeroed(0x11_0000 / BLOCK_LEN).into(),
+            numbers: memory::filled(default, BLOCK_LEN),
+        }
     }
 
     /// Returns the number of a code point; the default if the code point is not a character.
@@ -32,6 +37,7 @@ impl CharTable {
         let block_index = &mut self.block_indexes[code as usize / BLOCK_LEN];
         if *block_index == 0 {
             *block_index = (self.numbers.len() / BLOCK_LEN) as u16;
+            self.numbers.checked_reserve(BLOCK_LEN);
             self.numbers.extend_from_within(..BLOCK_LEN);
         }
         &mut self.numbers[*block_index as usize * BLOCK_LEN + code as usize % BLOCK_LEN]

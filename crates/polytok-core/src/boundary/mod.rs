@@ -21,11 +21,13 @@ pub(crate) mod pair_set;
 
 use std::ops::ControlFlow;
 
+use char_parts::CharPartFlags;
+use polytok_memory::Copied;
+
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter, Stored};
 use crate::spec::Symbols;
 use crate::table::Table;
-use char_parts::CharPartFlags;
 pub(crate) use char_parts::CharWithRecord;
 use neighbours::{CharPairs, EntryUnits};
 use pair_set::{PairSet, pack_pair};
@@ -52,7 +54,7 @@ impl Boundary {
         let char_parts =
             if symbols == Symbols::Bytes { CharPartFlags::from_pairs(&other_pairs) } else { CharPartFlags::default() };
         Boundary {
-            ascii_pairs: ascii_pairs.to_vec().into(),
+            ascii_pairs: ascii_pairs.checked_to_vec().into(),
             other_pairs: PairSet::new(&other_pairs),
             char_parts,
             symbols,

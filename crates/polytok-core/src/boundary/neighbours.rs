@@ -10,6 +10,8 @@
 //! smaller, but can report a pair that is in no entry. Cost: one pass over all entries, and a sort of the pairs that
 //! are not ASCII. Twin: `naive_pairs` in the tests.
 
+use polytok_memory::{self as memory, Grow};
+
 use super::pair_set::pack_pair;
 use crate::{space_mark, utf8};
 
@@ -86,7 +88,7 @@ impl CharPairs {
     pub fn from_entries<'a>(entries: impl Iterator<Item = &'a [u8]>, units: EntryUnits) -> CharPairs {
         let mut pairs = CharPairs { ascii_pairs: Box::new([0; 128]), other_pairs: Vec::new() };
         let mut chars_after_mark = 0u128;
-        let mut recent_pairs = vec![0; 1 << RECENT_BITS];
+        let mut recent_pairs = memory::zeroed(1 << RECENT_BITS);
         for entry in entries {
             // Nearly all entries of a SentencePiece vocabulary consist of ASCII characters, most of them with U+2581 at
             // the start.
@@ -100,9 +102,9 @@ impl CharPairs {
             }
         }
         let first_chars = (0..128u8).filter(|first_char| chars_after_mark >> first_char & 1 == 1);
-        pairs
-            .other_pairs
-            .extend(first_chars.map(|first_char| pack_pair(pack_unit(space_mark::BYTES), pack_unit(&[first_char]))));
+        pairs.other_pairs.checked_extend(
+            first_chars.map(|first_char| pack_pair(pack_unit(space_mark::BYTES), pack_unit(&[first_char]))),
+        );
         pairs.other_pairs.sort_unstable();
         pairs.other_pairs.dedup();
         pairs
@@ -117,7 +119,7 @@ impl CharPairs {
         let recent_pair = &mut recent_pairs[(pair.wrapping_mul(MULTIPLIER) >> (64 - RECENT_BITS)) as usize];
         if *recent_pair != pair {
             *recent_pair = pair;
-            self.other_pairs.push(pair);
+            self.other_pairs.checked_push(pair);
         }
     }
 

@@ -6,6 +6,8 @@
 //! pair sets three bits, 1 % are false hits, but a lookup takes more instructions. A false hit loses a boundary, which
 //! costs time but never changes ids.
 
+use polytok_memory as memory;
+
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter, Stored};
 use crate::table::Table;
@@ -25,7 +27,7 @@ pub(crate) struct PairSet<const BITS: usize> {
 impl<const BITS: usize> PairSet<BITS> {
     /// Builds the set of these pairs.
     pub fn new(pairs: &[u64]) -> PairSet<BITS> {
-        let mut words = vec![0; (pairs.len() * BITS_PER_PAIR / 64).next_power_of_two()];
+        let mut words = memory::zeroed((pairs.len() * BITS_PER_PAIR / 64).next_power_of_two());
         let mask = words.len() - 1;
         for &pair in pairs {
             let (word_index, bits) = locate_bits::<BITS>(pair);

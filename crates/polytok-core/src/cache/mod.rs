@@ -108,7 +108,9 @@ impl Cache {
             self.records.clear();
             self.entries.remove_if(Entry::has_record);
         }
-        self.entries.insert(Entry::with_record(key, self.records.insert(text, ids)));
+        if let Some(place) = self.records.insert(text, ids) {
+            self.entries.insert(Entry::with_record(key, place));
+        }
     }
 
     /// Inserts the ids of a piece. When enough pieces were inserted, also inserts the vocabulary entries that encode to

@@ -4,6 +4,8 @@
 //! Records are adjacent in one buffer, and an entry of the cache has the place of each record. When the buffer is full,
 //! all records are removed. This loses little: in most texts few pieces have records.
 
+use polytok_memory::{self as memory, Grow};
+
 use crate::huge;
 use crate::prefetch::prefetch;
 use crate::token_id::TokenId;
@@ -65,19 +67,19 @@ impl Records {
         Some(self.words.len() <= free_words)
     }
 
-    /// Inserts a record, for which there must be room, and returns its place.
-    pub(super) fn insert(&mut self, text: &[u8], ids: &[TokenId]) -> RecordPlace {
-        self.reserve(word_count(text, ids));
+    /// Inserts a record, for which there must be room, and returns its place; None if memory is refused.
+    pub(super) fn insert(&mut self, text: &[u8], ids: &[TokenId]) -> Option<RecordPlace> {
+        self.reserve(word_count(text, ids))?;
         let at = self.words.len() as u32;
         let (full_words, remaining_bytes) = text.as_chunks();
         self.words.extend(full_words.iter().map(|&word| u32::from_ne_bytes(word)));
         if !remaining_bytes.is_empty() {
             let mut word = [0; 4];
             word[..remaining_bytes.len()].copy_from_slice(remaining_bytes);
-            self.words.push(u32::from_ne_bytes(word));
+            self.words.checked_push(u32::from_ne_bytes(word));
         }
-        self.words.extend_from_slice(TokenId::numbers(ids));
-        RecordPlace { at, text_len: text.len() as u32, id_count: ids.len() as u32 }
+        self.words.checked_extend_from_slice(TokenId::numbers(ids));
+        Some(RecordPlace { at, text_len: text.len() as u32, id_count: ids.len() as u32 })
     }
 
     /// Removes all records, and keeps the memory.
@@ -86,15 +88,16 @@ impl Records {
     }
 
     /// Grows the buffer so that `words_needed` more words fit; the size at least doubles, but does not exceed the
-    /// limit.
-    fn reserve(&mut self, words_needed: usize) {
+    /// limit. Returns None if memory is refused.
+    fn reserve(&mut self, words_needed: usize) -> Option<()> {
         let total_words = self.words.len() + words_needed;
         if total_words > self.words.capacity() {
             let capacity = (2 * self.words.capacity()).max(INITIAL_WORDS).max(total_words).min(self.max_words);
-            let mut words = huge::with_capacity(capacity);
+            let mut words = memory::run_caught(|| huge::with_capacity(capacity)).ok()?;
             words.append(&mut self.words);
             self.words = words;
         }
+        Some(())
     }
 }
 

@@ -6,6 +6,8 @@
 //! count as older than all entries inserted before. The type of the entries ([`CacheEntry`]) defines their contents and
 //! their keys.
 
+use polytok_memory::{self as memory, Grow};
+
 use crate::huge;
 use crate::prefetch::prefetch;
 
@@ -98,14 +100,14 @@ impl<E: CacheEntry> Sets<E> {
     /// Adds at most `count` entries as if they had been inserted before all other entries. The table can already
     /// contain some of the added entries.
     pub(super) fn add_older(&mut self, count: usize, mut older_entries: impl Iterator<Item = E>) {
-        let old_sets = std::mem::take(&mut self.sets);
-        let set_count = (self.insertions + count).next_power_of_two().max(old_sets.len()).min(self.max_sets);
+        let set_count = (self.insertions + count).next_power_of_two().max(self.sets.len()).min(self.max_sets);
+        let Ok(sets) = memory::run_caught(|| huge::with_capacity(set_count)) else { return };
+        let old_sets = std::mem::replace(&mut self.sets, sets);
         // Many of these entries are never looked up, so it is better to lose some of them than to use a larger table.
         self.insertions += count / 2;
-        self.sets = huge::with_capacity(set_count);
-        self.sets.resize(set_count, Set([E::EMPTY; 2]));
+        self.sets.checked_resize(set_count, Set([E::EMPTY; 2]));
         // The cache lines of a batch of entries are prefetched before the entries are added.
-        let mut batch = Vec::with_capacity(INSERT_BATCH_LEN);
+        let mut batch = memory::with_capacity(INSERT_BATCH_LEN);
         loop {
             batch.extend(older_entries.by_ref().take(INSERT_BATCH_LEN));
             if batch.is_empty() {
@@ -131,14 +133,17 @@ impl<E: CacheEntry> Sets<E> {
     }
 
     /// Doubles the number of sets. Each entry keeps its index or moves to the set whose index is higher by the old
-    /// number of sets.
+    /// number of sets. If memory is refused, the table keeps its size.
     #[cold]
     fn grow(&mut self) {
         let old_count = self.sets.len();
         let new_count = (old_count * 2).max(INITIAL_SETS).min(self.max_sets);
-        let mut sets = huge::with_capacity(new_count);
+        let Ok(mut sets) = memory::run_caught(|| huge::with_capacity(new_count)) else {
+            self.max_sets = old_count;
+            return;
+        };
         sets.append(&mut self.sets);
-        sets.resize(new_count, Set([E::EMPTY; 2]));
+        sets.checked_resize(new_count, Set([E::EMPTY; 2]));
         self.sets = sets;
         for at in 0..old_count {
             let Set([newer, older]) = std::mem::replace(&mut self.sets[at], Set([E::EMPTY; 2]));

@@ -15,6 +15,8 @@
 
 use std::sync::Arc;
 
+use polytok_memory::{self as memory, Grow};
+
 use crate::error::Result;
 use crate::model::bpe::symbol::{Symbol, SymbolKind};
 use crate::model::bpe::{Bpe, BpeRules, BpeScratch, RowDerivation};
@@ -53,26 +55,28 @@ pub struct Derivations {
 
 /// Returns the derivation of each row.
 pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: ReachRule) -> Result<Derivations> {
-    let vocab = Arc::new(vocab);
-    let rules = BpeRules { reach, ..BpeRules::new(symbols, false, SentencePieceVersion::default()) };
-    let bpe = Bpe::compile(vocab.clone(), priority, &rules, None, &mut Tables::default())?;
-    let id_of_symbol = |symbol: Symbol| match symbol.kind(vocab.len()) {
-        SymbolKind::Row(row) => vocab.id(row).0,
-        _ => NO_ROW,
-    };
-    let (mut derivations, mut scratch) = (Derivations::default(), BpeScratch::default());
-    for row in vocab.rows() {
-        let (left, right, kind) = match bpe.derive(row, &mut scratch) {
-            RowDerivation::Initial => (NO_ROW, NO_ROW, DerivationKind::Initial),
-            RowDerivation::Merged(left, right) => (id_of_symbol(left), id_of_symbol(right), DerivationKind::Merged),
-            RowDerivation::Never => (NO_ROW, NO_ROW, DerivationKind::Never),
-            RowDerivation::Reserved => (NO_ROW, NO_ROW, DerivationKind::Reserved),
+    memory::catch(|| {
+        let vocab = Arc::new(vocab);
+        let rules = BpeRules { reach, ..BpeRules::new(symbols, false, SentencePieceVersion::default()) };
+        let bpe = Bpe::compile(vocab.clone(), priority, &rules, None, &mut Tables::default())?;
+        let id_of_symbol = |symbol: Symbol| match symbol.kind(vocab.len()) {
+            SymbolKind::Row(row) => vocab.id(row).0,
+            _ => NO_ROW,
         };
-        derivations.left.push(left);
-        derivations.right.push(right);
-        derivations.kinds.push(kind as u8);
-    }
-    Ok(derivations)
+        let (mut derivations, mut scratch) = (Derivations::default(), BpeScratch::default());
+        for row in vocab.rows() {
+            let (left, right, kind) = match bpe.derive(row, &mut scratch) {
+                RowDerivation::Initial => (NO_ROW, NO_ROW, DerivationKind::Initial),
+                RowDerivation::Merged(left, right) => (id_of_symbol(left), id_of_symbol(right), DerivationKind::Merged),
+                RowDerivation::Never => (NO_ROW, NO_ROW, DerivationKind::Never),
+                RowDerivation::Reserved => (NO_ROW, NO_ROW, DerivationKind::Reserved),
+            };
+            derivations.left.checked_push(left);
+            derivations.right.checked_push(right);
+            derivations.kinds.checked_push(kind as u8);
+        }
+        Ok(derivations)
+    })
 }
 
 #[cfg(test)]

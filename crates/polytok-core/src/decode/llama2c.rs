@@ -1,5 +1,7 @@
 //! llama2.c's `decode(prev, token)`: the text of a token depends on whether the previous token is BOS.
 
+use polytok_memory::Grow;
+
 use super::hex_byte;
 use super::row_texts::SettledOutput;
 use crate::token_id::TokenId;
@@ -17,8 +19,8 @@ pub(super) fn push(piece: &[u8], id: TokenId, previous_id: &mut Option<TokenId>,
     let is_after_bos = previous_id.is_none_or(|previous_id| previous_id == BOS);
     let piece = piece.strip_prefix(b" ").filter(|_| is_after_bos).unwrap_or(piece);
     match hex_byte(piece) {
-        Some(byte) => out.push(byte),
-        None => out.extend_from_slice(piece),
+        Some(byte) => out.checked_push(byte),
+        None => out.checked_extend_from_slice(piece),
     }
 }
 

@@ -6,6 +6,8 @@
 //! previous pass. Here the passes run byte by byte: each pass holds back up to four bytes that can be the start of a
 //! match, so decoding ids in several calls cannot differ from decoding them in one call.
 
+use polytok_memory::{self as memory, Copied, Grow};
+
 use super::traced::TracedText;
 use super::{hex_byte, unescape_spaces};
 use crate::byte_level::byte_of;
@@ -58,7 +60,7 @@ impl LlamaCppDecoder {
     /// Appends the text of a token.
     pub fn push_text(&self, text: &[u8], state: &mut LlamaCppState, out: &mut Vec<u8>) {
         let text = self.strip_first(text, state);
-        if self.cleans_spaces { run_passes(text, 0, state, out) } else { out.extend_from_slice(text) }
+        if self.cleans_spaces { run_passes(text, 0, state, out) } else { out.checked_extend_from_slice(text) }
     }
 
     /// Returns the text of a token without the space that is removed at the start of the first token.
@@ -88,14 +90,14 @@ impl LlamaCppDecoder {
 
 /// Sends a text through the passes from `first_pass` on.
 fn run_passes(text: &[u8], first_pass: usize, state: &mut LlamaCppState, out: &mut Vec<u8>) {
-    let mut input = text.to_vec();
+    let mut input = text.checked_to_vec();
     for (pass, rules) in PASSES.iter().enumerate().skip(first_pass) {
         let mut output = std::mem::take(&mut state.buffer);
         output.clear();
         input.iter().for_each(|&byte| push_byte(byte, rules, &mut state.held_bytes[pass], &mut output));
         state.buffer = std::mem::replace(&mut input, output);
     }
-    out.extend_from_slice(&input);
+    out.checked_extend_from_slice(&input);
 }
 
 /// Runs the three passes of the reference, each over the whole text. The replacements only remove spaces.
@@ -123,22 +125,22 @@ pub(super) fn clean_traced(text: TracedText) -> TracedText {
 fn push_byte(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut Vec<u8>) {
     if held.is_empty() {
         if byte == b' ' {
-            held.push(byte)
+            held.checked_push(byte)
         } else {
-            out.push(byte)
+            out.checked_push(byte)
         }
         return;
     }
-    held.push(byte);
+    held.checked_push(byte);
     if let Some((_, replacement)) = rules.iter().find(|(pattern, _)| pattern == held) {
-        out.extend_from_slice(replacement);
+        out.checked_extend_from_slice(replacement);
         held.clear();
     } else if !rules.iter().any(|(pattern, _)| pattern.starts_with(held)) {
         // Only the first and the last byte of a pattern can be a space, so only the last held byte can start another
         // match.
         held.pop();
-        out.append(held);
-        if byte == b' ' { held.push(byte) } else { out.push(byte) }
+        out.checked_extend(held.drain(..));
+        if byte == b' ' { held.checked_push(byte) } else { out.checked_push(byte) }
     }
 }
 
@@ -146,13 +148,13 @@ fn push_byte(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut V
 fn row_text(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> Vec<u8> {
     let byte_text = |piece| hex_byte(piece).map_or(Vec::new(), |byte| vec![byte]);
     match (family, kind) {
-        (Family::Rwkv, _) => piece.to_vec(),
+        (Family::Rwkv, _) => piece.checked_to_vec(),
         (_, Kind::Byte) => byte_text(piece),
-        (Family::Plamo2, _) => piece.to_vec(),
+        (Family::Plamo2, _) => piece.checked_to_vec(),
         (Family::Bpe, Kind::Unused) if !escaped_spaces => unknown_byte_reports(piece),
         (_, Kind::Unused) => Vec::new(),
-        (_, Kind::Unknown | Kind::Control | Kind::UserDefined) => piece.to_vec(),
-        (Family::Bpe, Kind::Normal) if !escaped_spaces => piece.to_vec(),
+        (_, Kind::Unknown | Kind::Control | Kind::UserDefined) => piece.checked_to_vec(),
+        (Family::Bpe, Kind::Normal) if !escaped_spaces => piece.checked_to_vec(),
         (_, Kind::Normal) => unescape_spaces(piece),
     }
 }
@@ -163,7 +165,7 @@ fn row_text(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> V
 /// nothing, because the length of the reports grows with the square of the row's length.
 fn unknown_byte_reports(piece: &[u8]) -> Vec<u8> {
     let is_in_table = |c: &char| byte_of(*c).is_some();
-    let text = String::from_utf8_lossy(piece);
+    let text = memory::lossy(piece);
     let count = text.chars().filter(|c| !is_in_table(c)).count();
     if count == 0 || count > MAX_REPORTS {
         return Vec::new();
@@ -171,13 +173,13 @@ fn unknown_byte_reports(piece: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for c in text.chars() {
         match byte_of(c) {
-            Some(byte) => out.push(byte),
+            Some(byte) => out.checked_push(byte),
             None => {
-                out.extend_from_slice(b"[UNK_BYTE_0x");
+                out.checked_extend_from_slice(b"[UNK_BYTE_0x");
                 let mut buffer = [0; 4];
-                c.encode_utf8(&mut buffer).bytes().for_each(|byte| out.extend(format!("{byte:02x}").bytes()));
-                out.extend_from_slice(piece);
-                out.push(b']');
+                c.encode_utf8(&mut buffer).bytes().for_each(|byte| out.checked_extend(format!("{byte:02x}").bytes()));
+                out.checked_extend_from_slice(piece);
+                out.checked_push(b']');
             }
         }
     }

@@ -15,6 +15,12 @@ mod sentencepiece;
 mod tests;
 pub mod traced;
 
+use chain::{ChainState, DecodeChain};
+use llama_cpp::LlamaCppDecoder;
+use polytok_memory::{self as memory, Grow};
+use row_texts::{RowTexts, SettledOutput};
+use sentencepiece::SentencePieceDecoder;
+
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::space_mark;
@@ -22,10 +28,6 @@ use crate::spec::{Decode, SentencePieceVersion};
 use crate::special::Specials;
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
-use chain::{ChainState, DecodeChain};
-use llama_cpp::LlamaCppDecoder;
-use row_texts::{RowTexts, SettledOutput};
-use sentencepiece::SentencePieceDecoder;
 
 /// The compiled decoder of a tokenizer.
 pub struct Decoder {
@@ -179,7 +181,7 @@ impl Decoder {
             };
         };
         match &self.rules {
-            DecodeRules::Bytes => out.extend_from_slice(vocab.bytes(row)),
+            DecodeRules::Bytes => out.checked_extend_from_slice(vocab.bytes(row)),
             DecodeRules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.previous_id, out),
             DecodeRules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
             DecodeRules::LlamaCpp(rules) => rules.push_text(&rules.row_text(vocab, row), &mut state.llama_cpp, out),
@@ -191,9 +193,9 @@ impl Decoder {
     /// Appends the text of a special token that is not a row of the vocabulary.
     fn push_text(&self, text: &[u8], id: TokenId, state: &mut DecodeState, out: &mut Vec<u8>) {
         match &self.rules {
-            DecodeRules::Bytes | DecodeRules::Chain(_) => out.extend_from_slice(text),
+            DecodeRules::Bytes | DecodeRules::Chain(_) => out.checked_extend_from_slice(text),
             DecodeRules::Llama2c => {
-                out.extend_from_slice(text);
+                out.checked_extend_from_slice(text);
                 state.previous_id = Some(id);
             }
             DecodeRules::SentencePiece(rules) => rules.push_text(text, &mut state.sentencepiece, out),
@@ -224,7 +226,7 @@ impl Decoder {
 
 /// Returns a piece with each U+2581 replaced by a space.
 fn unescape_spaces(piece: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(piece.len());
+    let mut out = memory::with_capacity(piece.len());
     append_unescaped(piece, &mut out);
     out
 }
@@ -233,11 +235,11 @@ fn unescape_spaces(piece: &[u8]) -> Vec<u8> {
 fn append_unescaped(piece: &[u8], out: &mut Vec<u8>) {
     let mut remaining_piece = piece;
     while let Some(at) = memchr::memmem::find(remaining_piece, space_mark::BYTES) {
-        out.extend_from_slice(&remaining_piece[..at]);
-        out.push(b' ');
+        out.checked_extend_from_slice(&remaining_piece[..at]);
+        out.checked_push(b' ');
         remaining_piece = &remaining_piece[at + space_mark::BYTES.len()..];
     }
-    out.extend_from_slice(remaining_piece);
+    out.checked_extend_from_slice(remaining_piece);
 }
 
 /// Returns the byte of a piece `<0xHH>`. Like `sscanf("<0x%02hhX>")`, reads one or two hexadecimal digits and ignores

@@ -3,6 +3,8 @@
 //! The rules run over whole texts that keep the source of each byte (traced.rs). They are a second implementation of
 //! decoding; tests compare its texts with those of the state machines.
 
+use polytok_memory::{Copied, Grow, GrowText};
+
 use super::traced::{Source, TracedText};
 use super::{DecodeRules, DecodeState, Decoder, llama_cpp};
 use crate::error::{Error, Result};
@@ -57,8 +59,9 @@ impl Decoder {
                     pushed.ok_or(Error::Id(id.0))?
                 }
                 (DecodeRules::LlamaCpp(rules), row) => {
-                    let text =
-                        row.map(|row| rules.row_text(vocab, row)).or_else(|| specials.text(id).map(<[_]>::to_vec));
+                    let text = row
+                        .map(|row| rules.row_text(vocab, row))
+                        .or_else(|| specials.text(id).map(Copied::checked_to_vec));
                     let text = text.ok_or(Error::Id(id.0))?;
                     traced.push(rules.strip_first(&text, &mut state.llama_cpp), (index, index));
                 }
@@ -88,13 +91,13 @@ pub fn text_with_offsets(traced: &TracedText, count: usize, replacement: Option<
     for chunk in traced.bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             chars.push(&traced.sources[at..at + c.len_utf8()], decoded.text.len());
-            decoded.text.push(c);
+            decoded.text.checked_push_char(c);
             at += c.len_utf8();
         }
         if !chunk.invalid().is_empty() {
             for c in replacement?.chars() {
                 chars.push(&traced.sources[at..at + chunk.invalid().len()], decoded.text.len());
-                decoded.text.push(c);
+                decoded.text.checked_push_char(c);
             }
             at += chunk.invalid().len();
         }
@@ -118,10 +121,10 @@ impl CharSources {
         let index = self.owners.len() as i64;
         for &source in sources {
             if self.sources.last() != Some(&(source, index)) {
-                self.sources.push((source, index));
+                self.sources.checked_push((source, index));
             }
         }
-        self.owners.push((sources.last().map_or(0, |source| source.1), start));
+        self.owners.checked_push((sources.last().map_or(0, |source| source.1), start));
     }
 
     /// Computes the spans and pieces of all ids.
@@ -137,12 +140,12 @@ impl CharSources {
             let own = self.sources.get(next..following).unwrap_or_default();
             let start = own.first().map_or(end, |&(_, index)| index);
             end = own.last().map_or(end, |&(_, index)| index + 1);
-            decoded.starts.push(start);
-            decoded.ends.push(end);
+            decoded.starts.checked_push(start);
+            decoded.ends.checked_push(end);
             while self.owners.get(owner).is_some_and(|&(last, _)| last <= id) {
                 owner += 1;
             }
-            decoded.piece_ends.push(self.owners.get(owner).map_or(decoded.text.len(), |&(_, start)| start));
+            decoded.piece_ends.checked_push(self.owners.get(owner).map_or(decoded.text.len(), |&(_, start)| start));
         }
     }
 }

@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
+use polytok_memory::{Collect, Grow};
+
 use crate::prefetch::prefetch;
 use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
@@ -61,13 +63,13 @@ impl RowTexts {
                 slot
             }
             SettledOutput::Text(text) if !is_skippable => {
-                long_texts.push(text.into());
+                long_texts.checked_push(text.into());
                 marked_slot(long_texts.len() as u64 - 1, LONG_MARK)
             }
             SettledOutput::Byte(byte) if !is_skippable => marked_slot(byte.into(), BYTE_MARK),
             _ => marked_slot(0, DEPENDS_MARK),
         };
-        RowTexts { slots: rows.map(slot_of_row).collect(), long_texts }
+        RowTexts { slots: rows.map(slot_of_row).checked_collect(), long_texts }
     }
 
     /// Returns the output of a row in a settled state.
@@ -130,10 +132,10 @@ impl RowTexts {
     #[inline(never)]
     fn append_marked(&self, slot: &TextSlot, skip_special: bool, out: &mut Vec<u8>) -> bool {
         match slot[SLOT_BYTES - 1] {
-            LONG_MARK => out.extend_from_slice(self.long_text(slot)),
+            LONG_MARK => out.checked_extend_from_slice(self.long_text(slot)),
             BYTE_MARK | DEPENDS_MARK => return false,
             _ if skip_special => return false,
-            len => out.extend_from_slice(&slot[..(len - SKIPPABLE_MARK) as usize]),
+            len => out.checked_extend_from_slice(&slot[..(len - SKIPPABLE_MARK) as usize]),
         }
         true
     }
@@ -172,7 +174,7 @@ impl TextBlock {
     fn move_to(&mut self, out: &mut Vec<u8>) {
         let bytes = &self.bytes[..std::mem::take(&mut self.len)];
         // SAFETY: `push` has initialized these bytes.
-        out.extend_from_slice(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) });
+        out.checked_extend_from_slice(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) });
     }
 }
 

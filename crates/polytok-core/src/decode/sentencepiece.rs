@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use polytok_memory::{self as memory, Collect, Copied, Grow};
+
 use super::row_texts::SettledOutput;
 use super::traced::TracedText;
 use super::{append_unescaped, hex_byte, unescape_spaces};
@@ -70,7 +72,7 @@ impl SentencePieceDecoder {
         Ok(SentencePieceDecoder {
             strips_space,
             strips_all_leading,
-            unk_surface: unk_surface.to_vec(),
+            unk_surface: unk_surface.checked_to_vec(),
             denormalizer,
             outputs: row_outputs(vocab, version)?,
         })
@@ -140,8 +142,8 @@ impl SentencePieceDecoder {
         let mut bytes = Vec::new();
         if let Some(row) = row {
             if let RowOutput::Byte(byte) = self.outputs[row.index()] {
-                state.pending_bytes.push(byte);
-                byte_sources.push(index);
+                state.pending_bytes.checked_push(byte);
+                byte_sources.checked_push(index);
                 flush_traced(state, byte_sources, out, false);
                 return Some(());
             }
@@ -168,13 +170,13 @@ impl SentencePieceDecoder {
         denormalizer.normalize_with_offsets(&text.bytes, &mut bytes, &mut offsets);
         let sources =
             offsets[..bytes.len().min(offsets.len())].iter().map(|&offset| text.source_of(offset as usize, 0));
-        TracedText { sources: sources.collect(), bytes, whole: text.whole }
+        TracedText { sources: sources.checked_collect(), bytes, whole: text.whole }
     }
 
     /// Appends one piece by the rules, in the order of the reference.
     fn push_piece(&self, vocab: &Vocab, row: Row, state: &mut SentencePieceState, out: &mut Vec<u8>) {
         if let RowOutput::Byte(byte) = self.outputs[row.index()] {
-            state.pending_bytes.push(byte);
+            state.pending_bytes.checked_push(byte);
             flush_characters(state, out, false);
             return;
         }
@@ -212,7 +214,7 @@ fn row_outputs(vocab: &Vocab, version: SentencePieceVersion) -> Result<Vec<RowOu
         Kind::Byte => hex_byte(vocab.bytes(row)).map_or(RowOutput::Piece, RowOutput::Byte),
         _ => RowOutput::Piece,
     };
-    let mut outputs = vec![RowOutput::Piece; vocab.len()];
+    let mut outputs = memory::filled(RowOutput::Piece, vocab.len());
     let mut set = |row: Row| outputs[row.index()] = output(row);
     match reserved_rows {
         Some(_) => vocab.rows().for_each(&mut set),
@@ -224,7 +226,7 @@ fn row_outputs(vocab: &Vocab, version: SentencePieceVersion) -> Result<Vec<RowOu
 /// Appends a text and records whether the output has text.
 fn append_text(text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
     state.has_text |= !text.is_empty();
-    out.extend_from_slice(text);
+    out.checked_extend_from_slice(text);
 }
 
 /// Does the same as [`flush_characters`], and keeps the source of each byte.
@@ -261,7 +263,7 @@ fn flush_characters(state: &mut SentencePieceState, out: &mut Vec<u8>, is_end: b
             Some((_, len)) => &bytes[..len],
             None => REPLACEMENT,
         };
-        out.extend_from_slice(text);
+        out.checked_extend_from_slice(text);
         at += if text.as_ptr() == REPLACEMENT.as_ptr() { 1 } else { text.len() };
     }
     state.has_text |= at > 0;

@@ -1,5 +1,7 @@
 //! A decoded text that keeps, for each byte, the ids that the byte comes from.
 
+use polytok_memory::{self as memory, Copied, Grow};
+
 use crate::error::Result;
 use crate::normalize::growth::{growth_error, limit};
 use crate::utf8::is_start;
@@ -23,7 +25,7 @@ impl TracedText {
     /// Returns the text of one id.
     pub fn of_id(bytes: &[u8], index: u32) -> TracedText {
         let whole = (index, index);
-        TracedText { bytes: bytes.to_vec(), sources: vec![whole; bytes.len()], whole }
+        TracedText { bytes: bytes.checked_to_vec(), sources: memory::filled(whole, bytes.len()), whole }
     }
 
     /// Returns the texts as one text.
@@ -31,8 +33,8 @@ impl TracedText {
         let first = texts.first().map_or(0, |text| text.whole.0);
         let mut joined = TracedText::empty((first, texts.last().map_or(first, |text| text.whole.1)));
         for text in texts {
-            joined.bytes.extend_from_slice(&text.bytes);
-            joined.sources.extend_from_slice(&text.sources);
+            joined.bytes.checked_extend_from_slice(&text.bytes);
+            joined.sources.checked_extend_from_slice(&text.sources);
         }
         joined
     }
@@ -44,14 +46,14 @@ impl TracedText {
 
     /// Appends bytes from one source.
     pub fn push(&mut self, bytes: &[u8], source: Source) {
-        self.bytes.extend_from_slice(bytes);
-        self.sources.resize(self.bytes.len(), source);
+        self.bytes.checked_extend_from_slice(bytes);
+        self.sources.checked_resize(self.bytes.len(), source);
     }
 
     /// Appends `text[start..end]`.
     pub fn push_part(&mut self, text: &TracedText, start: usize, end: usize) {
-        self.bytes.extend_from_slice(&text.bytes[start..end]);
-        self.sources.extend_from_slice(&text.sources[start..end]);
+        self.bytes.checked_extend_from_slice(&text.bytes[start..end]);
+        self.sources.checked_extend_from_slice(&text.sources[start..end]);
     }
 
     /// The source of a range of bytes; without bytes, the source of the byte at `start` or, at the end, of the whole.

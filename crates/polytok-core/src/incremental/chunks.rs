@@ -6,6 +6,8 @@
 //! A text in parts that is trusted as a whole can have other ids than the same text as the start of a text that is not,
 //! if the tokenizer has a guard. All ids are then pending until the first text that is not trusted.
 
+use polytok_memory::{self as memory, Grow};
+
 use super::settle::{Addition, OpenText, Trust};
 use crate::error::Result;
 use crate::tokenizer::cuts::CutState;
@@ -30,36 +32,40 @@ impl ChunkEncoder {
         options: EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        let has_text = self.has_started || !self.open.bytes.is_empty();
-        let is_trusted = !has_text || self.open.trust == Trust::Whole;
-        self.open.trust = self.open.trust.after(tokenizer, (has_text, is_trusted), chunk)?;
-        self.open.extend(chunk.text, chunk.runs.unwrap_or_default());
-        if self.open.trust == Trust::Whole {
-            return Ok(());
-        }
-        let Some((prefix, _)) = tokenizer.affixes(options.add_special) else { return Ok(()) };
-        let from = self.open.context_len;
-        let Some(cut) = self.open.next_cut(tokenizer, from, usize::MAX, options) else { return Ok(()) };
-        if !self.has_started {
-            ids.extend(prefix);
-        }
-        self.open.encode(tokenizer, (from, cut), &mut self.state, options, ids)?;
-        self.has_started = true;
-        self.open.remove_before(tokenizer, cut);
-        Ok(())
+        memory::catch(|| {
+            let has_text = self.has_started || !self.open.bytes.is_empty();
+            let is_trusted = !has_text || self.open.trust == Trust::Whole;
+            self.open.trust = self.open.trust.after(tokenizer, (has_text, is_trusted), chunk)?;
+            self.open.extend(chunk.text, chunk.runs.unwrap_or_default());
+            if self.open.trust == Trust::Whole {
+                return Ok(());
+            }
+            let Some((prefix, _)) = tokenizer.affixes(options.add_special) else { return Ok(()) };
+            let from = self.open.context_len;
+            let Some(cut) = self.open.next_cut(tokenizer, from, usize::MAX, options) else { return Ok(()) };
+            if !self.has_started {
+                ids.checked_extend(prefix);
+            }
+            self.open.encode(tokenizer, (from, cut), &mut self.state, options, ids)?;
+            self.has_started = true;
+            self.open.remove_before(tokenizer, cut);
+            Ok(())
+        })
     }
 
     /// Appends the remaining ids, and starts a new text.
     pub fn finish(&mut self, tokenizer: &Tokenizer, options: EncodeOptions, ids: &mut Vec<u32>) -> Result<()> {
-        let ChunkEncoder { open, mut state, has_started } = std::mem::take(self);
-        match tokenizer.affixes(options.add_special).filter(|_| has_started) {
-            Some((_, suffix)) => {
-                open.encode(tokenizer, (open.context_len, open.bytes.len()), &mut state, options, ids)?;
-                ids.extend(suffix);
-                Ok(())
+        memory::catch(|| {
+            let ChunkEncoder { open, mut state, has_started } = std::mem::take(self);
+            match tokenizer.affixes(options.add_special).filter(|_| has_started) {
+                Some((_, suffix)) => {
+                    open.encode(tokenizer, (open.context_len, open.bytes.len()), &mut state, options, ids)?;
+                    ids.checked_extend(suffix);
+                    Ok(())
+                }
+                None => open.encode_all(tokenizer, options, ids),
             }
-            None => open.encode_all(tokenizer, options, ids),
-        }
+        })
     }
 
     /// Returns the number of bytes whose ids are not final.

@@ -1,5 +1,7 @@
 //! Finds cuts in a text that grows at its end, and encodes the text between two cuts.
 
+use polytok_memory::{Copied, Grow};
+
 use crate::error::{Error, Result};
 use crate::normalize::output::Span;
 use crate::tokenizer::cuts::{CUT_WINDOW, CutState};
@@ -51,7 +53,7 @@ impl Trust {
 }
 
 /// A text after its last cut, with the context of the cut.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct OpenText {
     /// The context, followed by the text after the cut.
     pub bytes: Vec<u8>,
@@ -70,6 +72,21 @@ pub(super) struct OpenText {
     searched: usize,
 }
 
+impl Clone for OpenText {
+    fn clone(&self) -> OpenText {
+        OpenText {
+            bytes: self.bytes.checked_to_vec(),
+            runs: self.runs.checked_to_vec(),
+            trust: self.trust,
+            context_len: self.context_len,
+            start: self.start,
+            valid_len: self.valid_len,
+            is_invalid: self.is_invalid,
+            searched: self.searched,
+        }
+    }
+}
+
 impl OpenText {
     /// Appends text with its trusted runs.
     pub fn extend(&mut self, text: &[u8], runs: &[Span]) {
@@ -78,10 +95,10 @@ impl OpenText {
             let (from, to) = (start.saturating_add(from), start.saturating_add(to));
             match self.runs.last_mut() {
                 Some(last) if last.1 == from => last.1 = to,
-                _ => self.runs.push((from, to)),
+                _ => self.runs.checked_push((from, to)),
             }
         }
-        self.bytes.extend_from_slice(text);
+        self.bytes.checked_extend_from_slice(text);
         if self.is_invalid {
             return;
         }

@@ -12,6 +12,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use polytok_memory::{self as memory, Collect, Copied, Grow};
+
 use super::settle::{Addition, OpenText, Trust, offset};
 use crate::error::Result;
 use crate::normalize::output::Span;
@@ -68,7 +70,7 @@ pub struct Change {
 }
 
 /// A text with its ids. Calls must pass the same tokenizer and options.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct IncrementalText {
     chunks: Vec<PlacedChunk>,
     /// The text after the last chunk.
@@ -83,19 +85,34 @@ pub struct IncrementalText {
     pending_ids: Vec<u32>,
 }
 
+impl Clone for IncrementalText {
+    fn clone(&self) -> IncrementalText {
+        IncrementalText {
+            chunks: self.chunks.checked_to_vec(),
+            open: self.open.clone(),
+            settled: self.settled,
+            state: self.state,
+            settled_ids: self.settled_ids.checked_to_vec(),
+            pending_ids: self.pending_ids.checked_to_vec(),
+        }
+    }
+}
+
 impl IncrementalText {
     /// Creates an empty text.
     pub fn new(tokenizer: &Tokenizer, options: EncodeOptions) -> Result<IncrementalText> {
-        let mut text = IncrementalText {
-            chunks: Vec::new(),
-            open: OpenText::default(),
-            settled: 0,
-            state: CutState::default(),
-            settled_ids: Vec::new(),
-            pending_ids: Vec::new(),
-        };
-        text.replace_from(tokenizer, 0, Addition { text: b"", runs: None }, options)?;
-        Ok(text)
+        memory::catch(|| {
+            let mut text = IncrementalText {
+                chunks: Vec::new(),
+                open: OpenText::default(),
+                settled: 0,
+                state: CutState::default(),
+                settled_ids: Vec::new(),
+                pending_ids: Vec::new(),
+            };
+            text.replace_from(tokenizer, 0, Addition { text: b"", runs: None }, options)?;
+            Ok(text)
+        })
     }
 
     /// Replaces the text from byte `at` on, and returns the change of the ids. If encoding fails, nothing is changed.
@@ -107,106 +124,121 @@ impl IncrementalText {
         added: Addition,
         options: EncodeOptions,
     ) -> Result<Change> {
-        let trust = self.open.trust.after(tokenizer, (at > 0, self.is_trusted_to(at)), added)?;
-        if at > 0 && trust != self.open.trust {
-            // The text was trusted as a whole and no longer is, or the reverse, so all of it is encoded again.
-            let mut whole = OpenText::default();
-            self.copy_to(&mut whole, 0, at);
-            whole.extend(added.text, added.runs.unwrap_or_default());
-            return self.replace_from(tokenizer, 0, Addition { text: &whole.bytes, runs: Some(&whole.runs) }, options);
-        }
-        let kept_chunks = self.chunks_before(at);
-        let mut next = IncrementalText {
-            chunks: Vec::new(),
-            open: OpenText::default(),
-            settled: self.settled,
-            state: self.state,
-            settled_ids: Vec::new(),
-            pending_ids: Vec::new(),
-        };
-        let mut old_ids = Vec::new();
-        let keeps_settled = self.start_of_open() + self.settled - self.open.context_len + CUT_WINDOW <= at;
-        if kept_chunks == self.chunks.len() && keeps_settled {
-            next.open = self.open.clone();
-            next.settled_ids = self.settled_ids.clone();
-        } else {
-            next.open = self.reopened(tokenizer, kept_chunks, at);
-            next.settled = next.open.context_len;
-            next.state = kept_chunks.checked_sub(1).map_or_else(CutState::default, |last| self.chunks[last].state);
-            self.chunks[kept_chunks..].iter().for_each(|placed| old_ids.extend_from_slice(&placed.chunk.ids));
-            old_ids.extend_from_slice(&self.settled_ids);
-        }
-        let start = self.counts_before(kept_chunks);
-        let base = start.ids + next.settled_ids.len();
-        next.open.trust = trust;
-        next.open.truncate(next.open.context_len + at - start.bytes);
-        next.open.extend(added.text, added.runs.unwrap_or_default());
-        let mut new_ids = Vec::new();
-        next.settle(tokenizer, start, options, &mut new_ids)?;
-        let (prefix, suffix) = tokenizer.affixes(options.add_special).unwrap_or_default();
-        old_ids.extend_from_slice(&self.pending_ids);
-        new_ids.extend_from_slice(&next.pending_ids);
-        for ids in [&mut old_ids, &mut new_ids] {
-            ids.extend_from_slice(&suffix);
-        }
-        self.chunks.truncate(kept_chunks);
-        self.chunks.append(&mut next.chunks);
-        *self = IncrementalText { chunks: std::mem::take(&mut self.chunks), ..next };
-        let common = old_ids.iter().zip(&new_ids).take_while(|(old, new)| old == new).count();
-        new_ids.drain(..common);
-        Ok(Change { kept: prefix.len() + base + common, ids: new_ids })
+        memory::catch(|| {
+            let trust = self.open.trust.after(tokenizer, (at > 0, self.is_trusted_to(at)), added)?;
+            if at > 0 && trust != self.open.trust {
+                // The text was trusted as a whole and no longer is, or the reverse, so all of it is encoded again.
+                let mut whole = OpenText::default();
+                self.copy_to(&mut whole, 0, at);
+                whole.extend(added.text, added.runs.unwrap_or_default());
+                return self.replace_from(
+                    tokenizer,
+                    0,
+                    Addition { text: &whole.bytes, runs: Some(&whole.runs) },
+                    options,
+                );
+            }
+            let kept_chunks = self.chunks_before(at);
+            let mut next = IncrementalText {
+                chunks: Vec::new(),
+                open: OpenText::default(),
+                settled: self.settled,
+                state: self.state,
+                settled_ids: Vec::new(),
+                pending_ids: Vec::new(),
+            };
+            let mut old_ids = Vec::new();
+            let keeps_settled = self.start_of_open() + self.settled - self.open.context_len + CUT_WINDOW <= at;
+            if kept_chunks == self.chunks.len() && keeps_settled {
+                next.open = self.open.clone();
+                next.settled_ids = self.settled_ids.checked_to_vec();
+            } else {
+                next.open = self.reopened(tokenizer, kept_chunks, at);
+                next.settled = next.open.context_len;
+                next.state = kept_chunks.checked_sub(1).map_or_else(CutState::default, |last| self.chunks[last].state);
+                self.chunks[kept_chunks..]
+                    .iter()
+                    .for_each(|placed| old_ids.checked_extend_from_slice(&placed.chunk.ids));
+                old_ids.checked_extend_from_slice(&self.settled_ids);
+            }
+            let start = self.counts_before(kept_chunks);
+            let base = start.ids + next.settled_ids.len();
+            next.open.trust = trust;
+            next.open.truncate(next.open.context_len + at - start.bytes);
+            next.open.extend(added.text, added.runs.unwrap_or_default());
+            let mut new_ids = Vec::new();
+            next.settle(tokenizer, start, options, &mut new_ids)?;
+            let (prefix, suffix) = tokenizer.affixes(options.add_special).unwrap_or_default();
+            old_ids.checked_extend_from_slice(&self.pending_ids);
+            new_ids.checked_extend_from_slice(&next.pending_ids);
+            for ids in [&mut old_ids, &mut new_ids] {
+                ids.checked_extend_from_slice(&suffix);
+            }
+            self.chunks.truncate(kept_chunks);
+            self.chunks.append(&mut next.chunks);
+            *self = IncrementalText { chunks: std::mem::take(&mut self.chunks), ..next };
+            let common = old_ids.iter().zip(&new_ids).take_while(|(old, new)| old == new).count();
+            new_ids.drain(..common);
+            Ok(Change { kept: prefix.len() + base + common, ids: new_ids })
+        })
     }
 
     /// Appends text.
     pub fn append(&mut self, tokenizer: &Tokenizer, added: Addition, options: EncodeOptions) -> Result<Change> {
-        self.replace_from(tokenizer, self.bytes(), added, options)
+        memory::catch(|| self.replace_from(tokenizer, self.bytes(), added, options))
     }
 
     /// Replaces the whole text; only the text after the common start of both texts is encoded. Text that is trusted in
     /// one of them only is not common.
     pub fn set_text(&mut self, tokenizer: &Tokenizer, new: Addition, options: EncodeOptions) -> Result<Change> {
-        let (text, mut at) = (new.text, 0);
-        for Part { text: part, .. } in self.parts() {
-            let common = common_len(part, &text[at..]);
-            at += common;
-            if common < part.len() {
-                break;
+        memory::catch(|| {
+            let (text, mut at) = (new.text, 0);
+            for Part { text: part, .. } in self.parts() {
+                let common = common_len(part, &text[at..]);
+                at += common;
+                if common < part.len() {
+                    break;
+                }
             }
-        }
-        at = match (self.runs(), new.runs) {
-            (Some(runs), Some(new_runs)) => at.min(common_trust_len(&runs, new_runs)),
-            (None, None) => at,
-            _ => 0,
-        };
-        while at > 0 && text.get(at).is_some_and(|&byte| is_continuation(byte)) {
-            at -= 1;
-        }
-        let new_runs = new.runs.map(|runs| runs_of_part(runs, offset(at), u32::MAX));
-        self.replace_from(tokenizer, at, Addition { text: &text[at..], runs: new_runs.as_deref() }, options)
+            at = match (self.runs(), new.runs) {
+                (Some(runs), Some(new_runs)) => at.min(common_trust_len(&runs, new_runs)),
+                (None, None) => at,
+                _ => 0,
+            };
+            while at > 0 && text.get(at).is_some_and(|&byte| is_continuation(byte)) {
+                at -= 1;
+            }
+            let new_runs = new.runs.map(|runs| runs_of_part(runs, offset(at), u32::MAX));
+            self.replace_from(tokenizer, at, Addition { text: &text[at..], runs: new_runs.as_deref() }, options)
+        })
     }
 
     /// Keeps the first `chars` characters.
     pub fn truncate(&mut self, tokenizer: &Tokenizer, chars: usize, options: EncodeOptions) -> Result<Change> {
-        let kept_chunks = self.chunks.partition_point(|placed| placed.ends.chars < chars);
-        let start = self.counts_before(kept_chunks);
-        let part = self.parts().nth(kept_chunks).map_or(&[][..], |part| part.text);
-        let mut char_starts = (0..part.len()).filter(|&at| !is_continuation(part[at]));
-        let offset = char_starts.nth(chars - start.chars).unwrap_or(part.len());
-        let runs = (self.open.trust != Trust::Unparted).then_some(&[][..]);
-        self.replace_from(tokenizer, start.bytes + offset, Addition { text: b"", runs }, options)
+        memory::catch(|| {
+            let kept_chunks = self.chunks.partition_point(|placed| placed.ends.chars < chars);
+            let start = self.counts_before(kept_chunks);
+            let part = self.parts().nth(kept_chunks).map_or(&[][..], |part| part.text);
+            let mut char_starts = (0..part.len()).filter(|&at| !is_continuation(part[at]));
+            let offset = char_starts.nth(chars - start.chars).unwrap_or(part.len());
+            let runs = (self.open.trust != Trust::Unparted).then_some(&[][..]);
+            self.replace_from(tokenizer, start.bytes + offset, Addition { text: b"", runs }, options)
+        })
     }
 
     /// Returns the ids of the text.
     pub fn ids(&self, tokenizer: &Tokenizer, options: EncodeOptions) -> Vec<u32> {
         let (mut ids, suffix) = tokenizer.affixes(options.add_special).unwrap_or_default();
-        self.chunks.iter().for_each(|placed| ids.extend_from_slice(&placed.chunk.ids));
-        [&self.settled_ids, &self.pending_ids, &suffix].into_iter().for_each(|part| ids.extend_from_slice(part));
+        self.chunks.iter().for_each(|placed| ids.checked_extend_from_slice(&placed.chunk.ids));
+        [&self.settled_ids, &self.pending_ids, &suffix]
+            .into_iter()
+            .for_each(|part| ids.checked_extend_from_slice(part));
         ids
     }
 
     /// Returns the text.
     pub fn text(&self) -> Vec<u8> {
-        self.parts().map(|part| part.text).collect::<Vec<_>>().concat()
+        memory::concat(&self.parts().map(|part| part.text).checked_collect())
     }
 
     /// Returns the trusted runs of the text, no two of which touch; None if the text is not in parts.
@@ -220,7 +252,7 @@ impl IncrementalText {
                 let (from, to) = (start + from as usize, start + to as usize);
                 match runs.last_mut() {
                     Some(last) if last.1 == from => last.1 = to,
-                    _ => runs.push((from, to)),
+                    _ => runs.checked_push((from, to)),
                 }
             }
             start += part.text.len();
@@ -317,7 +349,7 @@ impl IncrementalText {
         while let Some(cut) = self.open.next_cut(tokenizer, self.settled, BLOCK_BYTES, options) {
             let from = new_ids.len();
             self.open.encode(tokenizer, (self.settled, cut), &mut self.state, options, new_ids)?;
-            self.settled_ids.extend_from_slice(&new_ids[from..]);
+            self.settled_ids.checked_extend_from_slice(&new_ids[from..]);
             self.settled = cut;
             if cut - self.open.context_len >= CHUNK_BYTES {
                 self.seal(tokenizer, &mut ends);
@@ -336,7 +368,11 @@ impl IncrementalText {
         ends.bytes += text.len();
         ends.chars += text.iter().filter(|&&byte| !is_continuation(byte)).count();
         ends.ids += ids.len();
-        self.chunks.push(PlacedChunk { chunk: Arc::new(Chunk { text, runs, ids }), ends: *ends, state: self.state });
+        self.chunks.checked_push(PlacedChunk {
+            chunk: Arc::new(Chunk { text, runs, ids }),
+            ends: *ends,
+            state: self.state,
+        });
         self.open.remove_before(tokenizer, self.settled);
         self.settled = self.open.context_len;
     }

@@ -11,6 +11,16 @@ pub mod wordpiece;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use bpe::{Bpe, BpeRules, BpeScratch};
+use longest::LongestMatchModel;
+use plamo2::{Plamo2, Plamo2Scratch};
+use polytok_memory::Copied;
+use unigram::wide::{WideScratch, WideUnigram};
+use unigram::{Unigram, UnigramScratch};
+use whole::{LookupUnit, WordOrCharModel};
+use word_level::WordLevel;
+use wordpiece::WordPiece;
+
 use crate::boundary::Boundary;
 use crate::error::{Error, Result, not_utf8};
 use crate::huge::release;
@@ -21,14 +31,6 @@ use crate::spec::{Model, SentencePieceVersion, Symbols, UnigramRules, Unknown};
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
-use bpe::{Bpe, BpeRules, BpeScratch};
-use longest::LongestMatchModel;
-use plamo2::{Plamo2, Plamo2Scratch};
-use unigram::wide::{WideScratch, WideUnigram};
-use unigram::{Unigram, UnigramScratch};
-use whole::{LookupUnit, WordOrCharModel};
-use word_level::WordLevel;
-use wordpiece::WordPiece;
 
 /// A compiled model. The model is shared with a route, which builds its own tables from the model.
 pub(crate) enum CompiledModel {
@@ -263,7 +265,7 @@ impl CompiledModel {
     /// Returns the ids of the 256 bytes if the model encodes characters without an entry as bytes. Tokens with these
     /// ids can cover other text than their entries.
     pub fn byte_ids(&self) -> Option<Vec<TokenId>> {
-        if let CompiledModel::Bpe(bpe) = self { bpe.byte_ids().map(|ids| ids.to_vec()) } else { None }
+        if let CompiledModel::Bpe(bpe) = self { bpe.byte_ids().map(|ids| ids.checked_to_vec()) } else { None }
     }
 
     /// Reports whether an unknown token prints the unknown text instead of the text of its entry.

@@ -10,6 +10,8 @@
 //! character, at most the length of the text times the length of the longest entry; 16 bytes of memory for each byte of
 //! text. Twin: `plamo2` in python/polytok/reference/llama_cpp_models.py.
 
+use polytok_memory::{Collect, Grow};
+
 use crate::error::Result;
 use crate::native::Tables;
 use crate::segment::Segment;
@@ -57,12 +59,12 @@ pub struct Plamo2Scratch {
 impl Plamo2 {
     /// Compiles the model.
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Plamo2> {
-        let rows: Vec<Row> = vocab.rows().rev().filter(|&row| vocab.kind(row) != Kind::Byte).collect();
+        let rows: Vec<Row> = vocab.rows().rev().filter(|&row| vocab.kind(row) != Kind::Byte).checked_collect();
         let score = |row: Row| {
             let score = vocab.score(row);
             if score.is_finite() { (score as f64 * 1e4).round() as i32 } else { MAX_OMITTED_SCORE }
         };
-        let entries = rows.iter().map(|&row| (vocab.id(row), score(row))).collect();
+        let entries = rows.iter().map(|&row| (vocab.id(row), score(row))).checked_collect();
         let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
         let trie = Trie::compile(tables, vocab.max_entry_len(), |entry| (entry as usize) < rows.len(), build)?;
         Ok(Plamo2 { trie, entries })
@@ -92,12 +94,15 @@ impl Plamo2 {
     fn search(&self, text: &[u8], text_start: usize, scratch: &mut Plamo2Scratch) {
         let Plamo2Scratch { best_from, starts } = scratch;
         best_from.clear();
-        best_from.resize(text.len() + 1, SuffixSegmentation { cost: UNREACHABLE_COST, id: TokenId::UNKNOWN, len: 0 });
+        best_from.checked_resize(
+            text.len() + 1,
+            SuffixSegmentation { cost: UNREACHABLE_COST, id: TokenId::UNKNOWN, len: 0 },
+        );
         best_from[text.len()].cost = 0;
         starts.clear();
         let mut at = text_start;
         while at < text.len() {
-            starts.push(at as u32);
+            starts.checked_push(at as u32);
             at += char_len(&text[at..]);
         }
         for &start in starts.iter().rev() {

@@ -11,6 +11,8 @@
 
 use std::borrow::Cow;
 
+use polytok_memory::{Collect, Grow};
+
 use crate::error::Result;
 use crate::native::Tables;
 use crate::segment::Segment;
@@ -121,11 +123,11 @@ impl WordPiece {
         if len == 0 {
             // The first token is U+2581 alone, and a continuation follows.
             let Some(space) = self.space_entry else { return false };
-            segments.push(Segment { id: space, start: 0, end: 0 });
+            segments.checked_push(Segment { id: space, start: 0, end: 0 });
             (len, id) = self.longest_entry(continuation_root, piece);
         }
         while len > 0 {
-            segments.push(Segment { id, start: at as u32, end: (at + len) as u32 });
+            segments.checked_push(Segment { id, start: at as u32, end: (at + len) as u32 });
             at += len;
             (len, id) = self.longest_entry(continuation_root, &piece[at..]);
         }
@@ -156,7 +158,7 @@ fn build_trie(vocab: &Vocab, continuing_prefix: &str) -> Result<Trie> {
         .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
         .filter(|(continuation, _)| !continuation.is_empty())
         .map(|(continuation, id)| ([&[CONTINUATION_BYTE], continuation].concat(), id))
-        .collect();
+        .checked_collect();
     let continuation_keys = continuations.iter().map(|(key, id)| (key.as_slice(), *id));
     let word_start_keys = rows().filter(|(bytes, _)| bytes.first() != Some(&CONTINUATION_BYTE));
     Trie::build(word_start_keys.chain(continuation_keys))

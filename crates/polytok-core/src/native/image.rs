@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bytemuck::AnyBitPattern;
+use polytok_memory::{self as memory, TryCollect};
 
 use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, SectionRow, TABLES_VERSION, checksum};
 use crate::error::{Error, Result};
@@ -23,22 +24,26 @@ pub struct Image {
 impl Image {
     /// Checks the bytes of a file, and opens the file. The bytes must be aligned to 64 bytes.
     pub fn open(bytes: Shared) -> Result<Image> {
-        let file = (*bytes).as_ref();
-        let header = read_header(file)?;
-        let row_bytes = BLOCK..BLOCK + header.sections as usize * BLOCK;
-        let rows: Table<SectionRow> =
-            Table::mapped(&bytes, row_bytes).ok_or_else(|| damaged_error("its section table is incomplete"))?;
-        let sections = rows.iter().map(|row| parse_section(row, file.len())).collect::<Result<Vec<_>>>()?;
-        Ok(Image { bytes, header, sections })
+        memory::catch(|| {
+            let file = (*bytes).as_ref();
+            let header = read_header(file)?;
+            let row_bytes = BLOCK..BLOCK + header.sections as usize * BLOCK;
+            let rows: Table<SectionRow> =
+                Table::mapped(&bytes, row_bytes).ok_or_else(|| damaged_error("its section table is incomplete"))?;
+            let sections = rows.iter().map(|row| parse_section(row, file.len())).checked_try_collect()?;
+            Ok(Image { bytes, header, sections })
+        })
     }
 
     /// Copies the bytes of a file to aligned memory, and opens the copy.
     pub fn copy(file: &[u8]) -> Result<Image> {
-        // The last block can be longer than the remaining bytes of the file; the additional bytes are not part of the
-        // image.
-        let mut blocks = vec![AlignedBlock([0; BLOCK]); file.len().div_ceil(BLOCK)];
-        bytemuck::cast_slice_mut::<AlignedBlock, u8>(&mut blocks)[..file.len()].copy_from_slice(file);
-        Image::open(std::sync::Arc::new(AlignedBytes { blocks, len: file.len() }))
+        memory::catch(|| {
+            // The last block can be longer than the remaining bytes of the file; the additional bytes are not part of the
+            // image.
+            let mut blocks = memory::filled(AlignedBlock([0; BLOCK]), file.len().div_ceil(BLOCK));
+            bytemuck::cast_slice_mut::<AlignedBlock, u8>(&mut blocks)[..file.len()].copy_from_slice(file);
+            Image::open(std::sync::Arc::new(AlignedBytes { blocks, len: file.len() }))
+        })
     }
 
     /// Reports whether the file's compiled tables have this engine's version.

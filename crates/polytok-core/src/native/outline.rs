@@ -4,6 +4,8 @@
 //! what this module reads from each file that it writes with the Spec, so a difference between the two definitions is an
 //! error.
 
+use polytok_memory::Copied;
+
 use super::Image;
 use super::plain::{Fields, spec_error};
 use crate::error::Result;
@@ -26,7 +28,7 @@ impl Image {
     /// Returns the merges of a model whose merges are a list.
     pub fn merges(&self) -> Result<Vec<[u32; 3]>> {
         match self.table::<[u32; 3]>("model.merges") {
-            Some(merges) => Ok(merges?.to_vec()),
+            Some(merges) => Ok(merges?.checked_to_vec()),
             None => Err(spec_error("section model.merges is missing")),
         }
     }

@@ -4,6 +4,7 @@
 //! Each read removes a field from its object, and a field that nothing reads is an error: a later version may have
 //! added this field, and ignoring it could change ids.
 
+use polytok_memory::Copied;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
@@ -100,10 +101,10 @@ impl<'a> Fields<'a> {
     /// Returns a byte string.
     pub fn bytes(&mut self, name: &str, default: &[u8]) -> Result<Vec<u8>> {
         let Some(value) = self.fields.remove(name) else {
-            return Ok(default.to_vec());
+            return Ok(default.checked_to_vec());
         };
         let bytes = (value["$"] == "bytes").then(|| referenced_bytes(&value, self.data)).flatten();
-        bytes.map(<[u8]>::to_vec).ok_or_else(|| wrong_field(name, "a reference to bytes"))
+        bytes.map(Copied::checked_to_vec).ok_or_else(|| wrong_field(name, "a reference to bytes"))
     }
 
     /// Returns the numbers of a list.

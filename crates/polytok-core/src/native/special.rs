@@ -1,6 +1,7 @@
 //! Reads the section `special`: the special tokens as JSON, in rows of text, id and flags. The engine reads them
 //! itself, because a file can have thousands of special tokens, and Python would create an object for each of them.
 
+use polytok_memory::Collect;
 use serde::Deserialize;
 
 use super::Image;
@@ -27,6 +28,6 @@ impl Image {
             rstrip: flags & 8 != 0,
             normalized: flags & 16 != 0,
         };
-        Ok(rows.into_iter().map(token).collect())
+        Ok(rows.into_iter().map(token).checked_collect())
     }
 }

@@ -3,6 +3,7 @@
 //! this file.
 
 use bytemuck::{AnyBitPattern, NoUninit};
+use polytok_memory::Copied;
 
 use super::{Image, Sections};
 use crate::error::{Error, Result};
@@ -134,6 +135,6 @@ impl PartWriter<'_> {
 
     /// Adds an array as a section.
     pub fn table<T: NoUninit>(&mut self, name: &str, items: &[T]) {
-        self.sections.push(&format!("{}.{name}", self.name), bytemuck::cast_slice(items).to_vec());
+        self.sections.push(&format!("{}.{name}", self.name), bytemuck::cast_slice(items).checked_to_vec());
     }
 }

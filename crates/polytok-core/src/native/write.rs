@@ -1,5 +1,7 @@
 //! Writes a native file: collects the sections, then concatenates the sections after the header.
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME_LEN, SectionRow, TABLES_VERSION, checksum};
 
 /// The sections of a file that is being written.
@@ -10,7 +12,7 @@ impl Sections {
     /// Adds a section. All section names are constants of the engine, so no name is too long.
     pub fn push(&mut self, name: &str, bytes: Vec<u8>) {
         debug_assert!(name.len() <= NAME_LEN && self.0.iter().all(|(section_name, _)| section_name != name), "{name}");
-        self.0.push((name.to_owned(), bytes));
+        self.0.checked_push((name.to_owned(), bytes));
     }
 
     /// Returns the bytes of the file.
@@ -28,12 +30,12 @@ impl Sections {
             fingerprint,
             zero: 0,
         };
-        let mut file = Vec::with_capacity(end);
-        file.extend_from_slice(bytemuck::bytes_of(&header));
-        file.extend_from_slice(bytemuck::cast_slice(&rows));
+        let mut file = memory::with_capacity(end);
+        file.checked_extend_from_slice(bytemuck::bytes_of(&header));
+        file.checked_extend_from_slice(bytemuck::cast_slice(&rows));
         for (_, bytes) in &self.0 {
-            file.extend_from_slice(bytes);
-            file.resize(file.len().next_multiple_of(BLOCK), 0);
+            file.checked_extend_from_slice(bytes);
+            file.checked_resize(file.len().next_multiple_of(BLOCK), 0);
         }
         write_checksum(&mut file);
         file
@@ -48,7 +50,7 @@ impl Sections {
             start += bytes.len().next_multiple_of(BLOCK);
             row
         };
-        self.0.iter().map(section_row).collect()
+        self.0.iter().map(section_row).checked_collect()
     }
 }
 

@@ -10,6 +10,7 @@
 //! input character that it comes from. Cost: linear, except for the sorting of combining marks; worst input: all
 //! combining marks.
 
+use polytok_memory::{Collect, Grow};
 use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical};
@@ -162,9 +163,9 @@ impl BertOptions {
             }
             let c = if self.clean_text && c.is_whitespace() { ' ' } else { c };
             if self.handle_chinese_chars && is_chinese(c) {
-                group.extend([(' ', offset + i), (c, offset + i), (' ', offset + i)]);
+                group.checked_extend([(' ', offset + i), (c, offset + i), (' ', offset + i)]);
             } else {
-                group.push((c, offset + i));
+                group.checked_push((c, offset + i));
             }
         }
         text.len()
@@ -190,7 +191,7 @@ fn strip_accents(group: &[CharWithOffset]) -> Vec<CharWithOffset> {
         next += (change == 0) as usize;
         (c, group[next.max(1) - 1].1)
     });
-    decomposed.filter(|(c, _)| !c.is_mark_nonspacing()).collect()
+    decomposed.filter(|(c, _)| !c.is_mark_nonspacing()).checked_collect()
 }
 
 fn is_control_to_remove(c: char) -> bool {

@@ -19,6 +19,8 @@
 
 use std::sync::Arc;
 
+use polytok_memory::{Collect, Grow};
+
 use super::growth::{BoundedOutput, growth_error, limit};
 use super::origin_runs::{OriginRuns, Origins, ReplacedText};
 use super::output::char_spans;
@@ -85,7 +87,7 @@ impl Rewrite {
     #[inline]
     fn append_to(&self, out: &mut Vec<u8>) {
         let len = out.len() + self.len();
-        out.extend_from_slice(&self.0);
+        out.checked_extend_from_slice(&self.0);
         out.truncate(len);
     }
 }
@@ -134,7 +136,7 @@ impl CharRewrites {
             let (normalizer, char_map) = (normalizer.clone(), char_map.clone());
             move |c| normalizer.keeps(c) && char_map.as_ref().is_none_or(|char_map| char_map(c) == c)
         });
-        let blocks = (0..BLOCK_COUNT).map(|_| Lazy::default()).collect();
+        let blocks = (0..BLOCK_COUNT).map(|_| Lazy::default()).checked_collect().into();
         kept_chars.has(' ').then_some(CharRewrites { normalizer, char_map, kept_chars, blocks, has_lower_case })
     }
 
@@ -170,7 +172,7 @@ impl CharRewrites {
             return text;
         }
         out.clear();
-        out.extend_from_slice(text.as_bytes());
+        out.checked_extend_from_slice(text.as_bytes());
         out.make_ascii_lowercase();
         valid(out).unwrap_or_default()
     }
@@ -267,7 +269,7 @@ impl CharRewrites {
             let end = self.kept_chars.run_end(text, at);
             if at < end {
                 origins.keep(out.len(), at);
-                out.extend_from_slice(&text.as_bytes()[at..end]);
+                out.checked_extend_from_slice(&text.as_bytes()[at..end]);
             }
             at = self.rewrite_run(text, end, out, origins);
             if text[at..].chars().next().is_none_or(|c| self.rewrite_of(c) != Rewrite::NOT_LOCAL) {
@@ -321,7 +323,7 @@ impl CharRewrites {
             if let Some(&(start, end)) = spans.get(at) {
                 origins.replace(out.len(), c.len_utf8(), (from as u32 + start, from as u32 + end));
             }
-            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            out.checked_extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 //! Reference: Hugging Face's ByteLevel. Each visible character gets the span of the whole character whose byte it
 //! replaces. Printable ASCII is kept in runs. Cost: linear.
 
+use polytok_memory::Grow;
+
 use super::output::Output;
 use crate::byte_level::char_of;
 
@@ -31,9 +33,11 @@ impl ByteLevel {
             let piece = &text[*start as usize..*end as usize];
             *start = out.len() as u32;
             if piece.iter().all(u8::is_ascii_graphic) {
-                out.extend_from_slice(piece);
+                out.checked_extend_from_slice(piece);
             } else {
-                piece.iter().for_each(|&byte| out.extend_from_slice(char_of(byte).encode_utf8(&mut [0; 2]).as_bytes()));
+                piece
+                    .iter()
+                    .for_each(|&byte| out.checked_extend_from_slice(char_of(byte).encode_utf8(&mut [0; 2]).as_bytes()));
             }
             *end = out.len() as u32;
         }

@@ -13,6 +13,8 @@
 //! Cost: one array access for each byte up to the first byte with which no key continues; at most the length of the
 //! longest key.
 
+use polytok_memory::{self as memory, Grow};
+
 use crate::error::{Error, Result};
 use crate::spec::SentencePieceVersion;
 
@@ -170,7 +172,7 @@ impl Charsmap {
     pub fn for_each_char<'a>(&'a self, visit: &mut impl FnMut(KeyChar<'a>)) -> bool {
         let units = self.units();
         // The children of each base as a linked list: the first child of a base, and the next child after each child.
-        let (mut first, mut next) = (vec![0; units.len()], vec![0; units.len()]);
+        let (mut first, mut next) = (memory::zeroed(units.len()), memory::zeroed(units.len()));
         for at in (1..units.len()).rev() {
             if let label @ 1..256 = label(units.at(at))
                 && let Some(head) = first.get_mut(at ^ label as usize)
@@ -180,7 +182,7 @@ impl Charsmap {
         }
         let root_base = units.root_base();
         let mut walk = KeyWalk { map: self, first, next, pending: vec![(root_base, 0)], budget: 16 * units.len() };
-        let mut is_base_read = vec![false; units.len()];
+        let mut is_base_read = memory::filled(false, units.len());
         let mut at = 0;
         // Pending bases are read in the order in which they were added, so shorter keys come first.
         while let Some(&(base, depth)) = walk.pending.get(at) {
@@ -245,7 +247,7 @@ impl<'a> KeyWalk<'a> {
             self.budget -= 1;
             let unit = self.map.units().at(at);
             let below = at ^ offset(unit);
-            bytes.push(label(unit) as u8);
+            bytes.checked_push(label(unit) as u8);
             let is_valid = match std::str::from_utf8(bytes) {
                 Ok(text) => self.end_char(text.chars().next(), (unit, below), depth, bytes.len(), visit),
                 Err(error) => {
@@ -279,7 +281,7 @@ impl<'a> KeyWalk<'a> {
         let is_root = below == self.map.units().root_base();
         let Some(char) = char.filter(|_| replacement.is_some() == has_leaf(unit) && !is_root) else { return false };
         visit(KeyChar { char, len: depth + len, is_first: depth == 0, replacement });
-        self.pending.push((below, depth + len));
+        self.pending.checked_push((below, depth + len));
         true
     }
 }

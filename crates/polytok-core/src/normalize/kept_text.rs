@@ -1,6 +1,8 @@
 //! Finds the characters of a text without branches, because the processor could not predict which tokens end inside of a
 //! character.
 
+use polytok_memory::{self as memory, Grow};
+
 /// The number of bytes that are read at a time: the longest character before an offset, and the longest after it.
 const WORD_BYTES: usize = size_of::<u64>();
 /// The number of bytes before the text.
@@ -15,10 +17,10 @@ pub struct KeptText(Vec<u8>);
 impl KeptText {
     /// Copies a text, which must be UTF-8.
     pub fn new(text: &[u8]) -> KeptText {
-        let mut padded = Vec::with_capacity(text.len() + PADDING + WORD_BYTES);
-        padded.extend_from_slice(&[0; PADDING]);
-        padded.extend_from_slice(text);
-        padded.extend_from_slice(&[0; WORD_BYTES]);
+        let mut padded = memory::with_capacity(text.len() + PADDING + WORD_BYTES);
+        padded.checked_extend_from_slice(&[0; PADDING]);
+        padded.checked_extend_from_slice(text);
+        padded.checked_extend_from_slice(&[0; WORD_BYTES]);
         KeptText(padded)
     }
 

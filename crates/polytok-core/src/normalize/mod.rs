@@ -28,6 +28,8 @@ pub mod wpm;
 
 use std::sync::Arc;
 
+use polytok_memory::{Collect, Copied, Grow};
+
 use crate::error::{Result, not_utf8};
 use crate::space_mark;
 use crate::spec::{Normalize, SentencePieceVersion};
@@ -178,7 +180,7 @@ impl Normalizer {
         }
         if self.keeps_all(text) {
             out.clear();
-            out.extend_from_slice(text);
+            out.checked_extend_from_slice(text);
             return Ok(Origin::Kept(KeptText::new(text)));
         }
         let (normalized, spans) = self.normalize_with_spans(text)?;
@@ -188,7 +190,7 @@ impl Normalizer {
 
     /// Returns the normalized text and, for each of its bytes, the span of `text` that the byte comes from.
     fn normalize_with_spans(&self, text: &[u8]) -> Result<(Vec<u8>, Vec<Span>)> {
-        let byte_spans = || (0..text.len() as u32).map(|at| (at, at + 1)).collect();
+        let byte_spans = || (0..text.len() as u32).map(|at| (at, at + 1)).checked_collect();
         // The only step moves bytes and changes no byte, so the span of each byte is that byte, not its whole
         // character.
         let spans =
@@ -248,7 +250,7 @@ impl NormalizeStep {
     ) -> Result<()> {
         out.clear();
         let Some((first, later_steps)) = steps.split_first() else {
-            out.extend_from_slice(text);
+            out.checked_extend_from_slice(text);
             return Ok(());
         };
         first.run(text, max_len, out)?;
@@ -262,7 +264,7 @@ impl NormalizeStep {
 
     /// Runs steps in turn. Returns the output of the last step with the spans of its bytes; `spans` has those of `text`.
     fn run_all_with_spans(steps: &[NormalizeStep], text: &[u8], mut spans: Vec<Span>) -> Result<(Vec<u8>, Vec<Span>)> {
-        let mut normalized = text.to_vec();
+        let mut normalized = text.checked_to_vec();
         for step in steps {
             let mut out = AlignedOutput::new(&spans);
             step.run_aligned(&normalized, &spans, limit(text.len()), &mut out)?;
@@ -289,7 +291,9 @@ impl NormalizeStep {
             NormalizeStep::SentencePiece(step) => {
                 let mut offsets = Vec::new();
                 step.normalize_with_offsets(text, &mut out.text, &mut offsets);
-                out.spans.extend(offsets.windows(2).map(|ends| join_spans(source, ends[0] as usize, ends[1] as usize)));
+                out.spans.checked_extend(
+                    offsets.windows(2).map(|ends| join_spans(source, ends[0] as usize, ends[1] as usize)),
+                );
                 if out.text.len() > max_len { Err(growth_error("normalization")) } else { Ok(()) }
             }
             _ => BoundedOutput::run(max_len, out, |out| self.apply(text, out))?,

@@ -1,5 +1,7 @@
 //! Maps each byte of a normalized text to the bytes of the caller's text that it comes from.
 
+use polytok_memory::{Collect, Copied};
+
 use super::kept_text::KeptText;
 use super::origin_runs::OriginRuns;
 use super::output::{Span, char_spans};
@@ -29,7 +31,7 @@ impl Origin {
             Origin::Same | Origin::Kept(_) => char_spans(text),
             Origin::Spans(spans) => spans,
             Origin::Runs(rewritings) => {
-                (0..text.len() as u32).map(|at| original_by_runs(&rewritings, (at, at + 1))).collect()
+                (0..text.len() as u32).map(|at| original_by_runs(&rewritings, (at, at + 1))).checked_collect()
             }
             Origin::Offsets(offsets) => {
                 let mut end = offsets.last().copied().unwrap_or_default();
@@ -37,7 +39,7 @@ impl Origin {
                     end = if pair[0] < pair[1] { pair[1] } else { end };
                     (pair[0], end)
                 };
-                let mut spans: Vec<Span> = offsets.windows(2).rev().map(span).collect();
+                let mut spans: Vec<Span> = offsets.windows(2).rev().map(span).checked_collect();
                 spans.reverse();
                 spans
             }
@@ -65,11 +67,11 @@ impl Place {
         let (at, origin) = match &self.origin {
             Origin::Same => (self.at + start as u32, Origin::Same),
             Origin::Kept(text) => (self.at + start as u32, Origin::Kept(KeptText::new(&text.text()[start..end]))),
-            Origin::Spans(spans) => (self.at, Origin::Spans(spans[start..end].to_vec())),
-            Origin::Offsets(offsets) => (self.at, Origin::Offsets(offsets[start..=end].to_vec())),
+            Origin::Spans(spans) => (self.at, Origin::Spans(spans[start..end].checked_to_vec())),
+            Origin::Offsets(offsets) => (self.at, Origin::Offsets(offsets[start..=end].checked_to_vec())),
             Origin::Runs(rewritings) => {
                 let spans = (start as u32..end as u32).map(|at| original_by_runs(rewritings, (at, at + 1)));
-                (self.at, Origin::Spans(spans.collect()))
+                (self.at, Origin::Spans(spans.checked_collect()))
             }
         };
         Place { at, origin }

@@ -3,6 +3,8 @@
 
 use std::cell::Cell;
 
+use polytok_memory::{self as memory, Grow};
+
 use super::output::{Output, Span};
 use crate::utf8::char_len;
 
@@ -118,7 +120,7 @@ impl Origins for OriginRuns {
 
     #[inline]
     fn keep(&mut self, at: usize, from: usize) {
-        self.runs.push(Run { start: at as u32, first: (from as u32, from as u32 + 1), step: 1 });
+        self.runs.checked_push(Run { start: at as u32, first: (from as u32, from as u32 + 1), step: 1 });
     }
 
     #[inline]
@@ -126,7 +128,7 @@ impl Origins for OriginRuns {
         let (start, step) = (at as u32, if len == 1 { span.1 - span.0 } else { 0 });
         let continues = |run: &Run| run.step == step && step > 0 && run.span_start(start) == span.0;
         if len > 0 && !self.runs.last().is_some_and(continues) {
-            self.runs.push(Run { start, first: span, step });
+            self.runs.checked_push(Run { start, first: span, step });
         }
     }
 
@@ -145,20 +147,20 @@ pub(super) struct ReplacedText<'t> {
 impl<'t> ReplacedText<'t> {
     /// Returns an empty output of a step with this input.
     pub fn new(input: &'t str) -> ReplacedText<'t> {
-        ReplacedText { input, text: Vec::with_capacity(input.len()), origins: OriginRuns::default() }
+        ReplacedText { input, text: memory::with_capacity(input.len()), origins: OriginRuns::default() }
     }
 
     fn replace(&mut self, text: &[u8], start: usize) {
         let span = (start as u32, (start + char_len(&self.input.as_bytes()[start..])) as u32);
         self.origins.replace(self.text.len(), text.len(), span);
-        self.text.extend_from_slice(text);
+        self.text.checked_extend_from_slice(text);
     }
 }
 
 impl Output for ReplacedText<'_> {
     fn keep(&mut self, input: &[u8], from: usize, to: usize) {
         self.origins.keep(self.text.len(), from);
-        self.text.extend_from_slice(&input[from..to]);
+        self.text.checked_extend_from_slice(&input[from..to]);
     }
 
     fn change(&mut self, text: &[u8], at: usize) {

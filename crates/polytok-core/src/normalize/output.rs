@@ -5,6 +5,8 @@
 //! Hugging Face's (`NormalizedString::transform_range`): a character that replaces another gets the span of the
 //! replaced character, and an inserted character gets the span of the character before it.
 
+use polytok_memory::{self as memory, Grow};
+
 /// A range of bytes of the original text: the offset of the first byte and the offset after the last byte.
 pub type Span = (u32, u32);
 
@@ -23,17 +25,17 @@ pub trait Output {
 impl Output for Vec<u8> {
     #[inline]
     fn keep(&mut self, input: &[u8], from: usize, to: usize) {
-        self.extend_from_slice(&input[from..to]);
+        self.checked_extend_from_slice(&input[from..to]);
     }
 
     #[inline]
     fn change(&mut self, text: &[u8], _at: usize) {
-        self.extend_from_slice(text);
+        self.checked_extend_from_slice(text);
     }
 
     #[inline]
     fn insert(&mut self, text: &[u8], _at: usize) {
-        self.extend_from_slice(text);
+        self.checked_extend_from_slice(text);
     }
 
     #[inline]
@@ -56,19 +58,19 @@ pub struct AlignedOutput<'a> {
 impl<'a> AlignedOutput<'a> {
     /// Returns an empty output for a step; `source` has the spans of the bytes of the step's input.
     pub fn new(source: &'a [Span]) -> AlignedOutput<'a> {
-        AlignedOutput { text: Vec::with_capacity(source.len()), spans: Vec::with_capacity(source.len()), source }
+        AlignedOutput { text: memory::with_capacity(source.len()), spans: memory::with_capacity(source.len()), source }
     }
 
     fn write(&mut self, text: &[u8], span: Span) {
-        self.text.extend_from_slice(text);
-        self.spans.resize(self.text.len(), span);
+        self.text.checked_extend_from_slice(text);
+        self.spans.checked_resize(self.text.len(), span);
     }
 }
 
 impl Output for AlignedOutput<'_> {
     fn keep(&mut self, input: &[u8], from: usize, to: usize) {
-        self.text.extend_from_slice(&input[from..to]);
-        self.spans.extend_from_slice(&self.source[from..to]);
+        self.text.checked_extend_from_slice(&input[from..to]);
+        self.spans.checked_extend_from_slice(&self.source[from..to]);
     }
 
     fn change(&mut self, text: &[u8], at: usize) {
@@ -88,11 +90,11 @@ impl Output for AlignedOutput<'_> {
 /// Returns the spans of a text that is not rewritten: each byte has the span of its character. The span of a byte that
 /// is not UTF-8 is that byte.
 pub fn char_spans(text: &[u8]) -> Vec<Span> {
-    let mut spans = Vec::with_capacity(text.len());
+    let mut spans = memory::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
         let len = crate::utf8::decode_strict(&text[at..]).map_or(1, |(_, len)| len);
-        spans.resize(at + len, (at as u32, (at + len) as u32));
+        spans.checked_resize(at + len, (at as u32, (at + len) as u32));
         at += len;
     }
     spans

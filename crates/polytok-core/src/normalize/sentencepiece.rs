@@ -15,6 +15,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashSet;
+use polytok_memory::{self as memory, Grow, GrowSet};
 
 use super::charsmap::Charsmap;
 use super::escape::{Escape, Prefix};
@@ -129,7 +130,7 @@ impl SentencePieceNormalizer {
             let mut later_chars = HashSet::new();
             let mut visit = |key_char: super::charsmap::KeyChar| {
                 if !key_char.is_first {
-                    later_chars.insert(key_char.char);
+                    later_chars.checked_insert(key_char.char);
                 }
             };
             let is_listed = self.charsmap.as_ref().is_none_or(|map| map.for_each_char(&mut visit));
@@ -158,7 +159,7 @@ impl SentencePieceNormalizer {
     /// Returns the normalized text and its offsets if all offsets are starts of characters. Returns None if a key ends
     /// inside of a character or the normalized text is too long.
     pub fn normalize_whole_chars(&self, text: &[u8]) -> Option<(Vec<u8>, Vec<u32>)> {
-        let (mut normalized, mut offsets) = (Vec::new(), Vec::with_capacity(text.len() + text.len() / 2 + 4));
+        let (mut normalized, mut offsets) = (Vec::new(), memory::with_capacity(text.len() + text.len() / 2 + 4));
         self.normalize_with_offsets(text, &mut normalized, &mut offsets);
         let is_char_start = |&offset: &u32| text.get(offset as usize).is_none_or(|&byte| is_start(byte));
         let is_within_limits = normalized.len() <= growth::limit(text.len()) && normalized.len() < u32::MAX as usize;
@@ -171,9 +172,9 @@ impl SentencePieceNormalizer {
             return;
         }
         let (base, map_base) = (out.len(), map.count());
-        out.reserve(text.len() + text.len() / 2 + 3);
+        out.checked_reserve(text.len() + text.len() / 2 + 3);
         if self.add_dummy_prefix && !self.whitespace_as_suffix {
-            out.extend_from_slice(self.space);
+            out.checked_extend_from_slice(self.space);
             map.add_bytes(at, self.space.len());
         }
         self.write_body(text, &mut at, out, map);
@@ -185,7 +186,7 @@ impl SentencePieceNormalizer {
             }
         }
         if self.add_dummy_prefix && self.whitespace_as_suffix {
-            out.extend_from_slice(self.space);
+            out.checked_extend_from_slice(self.space);
             map.add_bytes(at, self.space.len());
         }
         map.add_bytes(at, 1);
@@ -216,7 +217,7 @@ impl SentencePieceNormalizer {
             self.write_simple_ascii(&text[..ascii_end], at, &mut after_space, out, map);
             let run = self.copied_non_ascii_len(&text[*at..]);
             if run > 0 {
-                out.extend_from_slice(&text[*at..*at + run]);
+                out.checked_extend_from_slice(&text[*at..*at + run]);
                 map.add_chars(*at, &text[*at..*at + run]);
                 *at += run;
                 after_space = false;
@@ -256,7 +257,7 @@ impl SentencePieceNormalizer {
             let mut buffer = [0; 3 * CHUNK_BYTES + 4];
             let chunk = &ascii[*at..ascii.len().min(*at + CHUNK_BYTES)];
             let (read, written) = self.write_simple_chunk(chunk, *at, after_space, &mut buffer, map);
-            out.extend_from_slice(&buffer[..written]);
+            out.checked_extend_from_slice(&buffer[..written]);
             *at += read;
         }
     }
@@ -299,7 +300,7 @@ impl SentencePieceNormalizer {
     fn append(&self, output: &[u8], at: usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
         for &byte in output {
             let written = if byte == b' ' { self.space } else { std::slice::from_ref(&byte) };
-            out.extend_from_slice(written);
+            out.checked_extend_from_slice(written);
             map.add_bytes(at, written.len());
         }
     }
@@ -409,7 +410,7 @@ impl OffsetMap for Vec<u32> {
 
     fn add_chars(&mut self, at: usize, chars: &[u8]) {
         let mut first = at as u32;
-        self.extend((at as u32..).zip(chars).map(|(offset, &byte)| {
+        self.checked_extend((at as u32..).zip(chars).map(|(offset, &byte)| {
             if is_start(byte) {
                 first = offset;
             }
@@ -419,7 +420,7 @@ impl OffsetMap for Vec<u32> {
 
     fn add_bytes(&mut self, at: usize, n: usize) {
         for _ in 0..n {
-            self.push(at as u32);
+            self.checked_push(at as u32);
         }
     }
 

@@ -15,6 +15,8 @@
 //! Cost: linear in the text times the longest key. Worst input: text that is nearly a long key at every offset.
 //! Twin: python/polytok/reference/llama_cpp_ugm.py.
 
+use polytok_memory::{Collect, Grow};
+
 use super::charsmap::Charsmap;
 use super::output::Output;
 use crate::error::Result;
@@ -61,7 +63,7 @@ impl UgmNormalize {
         vocab: &Vocab,
     ) -> Result<UgmNormalize> {
         let is_user_defined = |&row: &Row| vocab.kind(row) == Kind::UserDefined && !vocab.bytes(row).is_empty();
-        let rows: Vec<Row> = vocab.rows().filter(is_user_defined).collect();
+        let rows: Vec<Row> = vocab.rows().filter(is_user_defined).checked_collect();
         let trie = || Trie::build(rows.iter().map(|&row| (vocab.bytes(row), 0)));
         let user_defined = (!rows.is_empty()).then(trie).transpose()?;
         let charsmap = match charsmap {
@@ -126,14 +128,14 @@ impl UgmNormalize {
         if byte == b' ' {
             words.is_inside = false;
             if !self.merges_spaces {
-                out.extend_from_slice(space_mark::BYTES);
+                out.checked_extend_from_slice(space_mark::BYTES);
             }
             return;
         }
         if !words.is_inside && self.start_word(words) {
-            out.extend_from_slice(space_mark::BYTES);
+            out.checked_extend_from_slice(space_mark::BYTES);
         }
-        out.push(byte);
+        out.checked_push(byte);
     }
 
     /// Records that a word starts; returns whether a U+2581 is written before it.

@@ -8,6 +8,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use polytok_memory::{Collect, Grow};
 use polytok_simd::SimdLevel;
 
 use super::output::Output;
@@ -31,7 +32,7 @@ fn longest_runs(ascii: &[bool; 128]) -> [(u8, u8); 2] {
     for byte in (0..128u8).filter(|&byte| ascii[byte as usize]) {
         match runs.last_mut() {
             Some((first, more)) if *first + *more + 1 == byte => *more += 1,
-            _ => runs.push((byte, 0)),
+            _ => runs.checked_push((byte, 0)),
         }
     }
     runs.sort_by_key(|&(_, more)| std::cmp::Reverse(more));
@@ -66,7 +67,7 @@ impl Unchanged {
     pub(super) fn new(test: impl Fn(char) -> bool + Send + Sync + 'static) -> Unchanged {
         let ascii = std::array::from_fn(|byte| test(byte as u8 as char));
         let runs = longest_runs(&ascii);
-        let blocks = (0..BLOCK_COUNT).map(|_| Lazy::default()).collect();
+        let blocks = (0..BLOCK_COUNT).map(|_| Lazy::default()).checked_collect().into();
         let unchanged_groups = std::array::from_fn(|_| AtomicU64::new(0));
         Unchanged { ascii, runs, blocks, unchanged_groups, computed_blocks: 0.into(), test: Box::new(test) }
     }

@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use polytok_memory::{Collect, Grow};
+
 use crate::error::Result;
 use crate::spec::{Kind, SentencePieceVersion};
 use crate::token_id::TokenId;
@@ -29,7 +31,7 @@ pub fn prefix_matcher(vocab: &Vocab, version: SentencePieceVersion) -> Result<Op
 pub fn matched_pieces(vocab: &Vocab, version: SentencePieceVersion) -> Vec<(&[u8], TokenId)> {
     let user_defined = vocab.rows_of(Kind::UserDefined);
     let mut pieces: Vec<(&[u8], TokenId)> =
-        user_defined.map(|row| (searched_bytes(vocab.bytes(row), version), vocab.id(row))).collect();
+        user_defined.map(|row| (searched_bytes(vocab.bytes(row), version), vocab.id(row))).checked_collect();
     pieces.retain(|(piece, _)| !piece.is_empty());
     // In this order the pieces that start with a certain piece come directly after this piece.
     pieces.sort_by_key(|&(piece, _)| piece);
@@ -39,7 +41,7 @@ pub fn matched_pieces(vocab: &Vocab, version: SentencePieceVersion) -> Vec<(&[u8
         while nested_pieces.last().is_some_and(|outer| !piece.starts_with(outer)) {
             nested_pieces.pop();
         }
-        nested_pieces.push(piece);
+        nested_pieces.checked_push(piece);
         nested_pieces.len() <= MAX_NESTED_PIECES
     });
     pieces

@@ -18,6 +18,8 @@
 //! not the length of the text, the text is encoded again, with spans. Cost: the cost of encoding to ids, and a table
 //! lookup for each id; in the worst case the text is encoded twice.
 
+use polytok_memory::{Collect, Grow};
+
 use super::Fallback;
 use crate::space_mark;
 use crate::spec::Kind;
@@ -38,7 +40,7 @@ impl Lengths {
     pub fn compile(vocab: &Vocab, fallback: &Fallback, is_escaped: bool, byte_ids: Option<&[TokenId]>) -> Lengths {
         // If the vocabulary has few entries but large ids, the table is empty, and all texts are encoded with spans.
         let count = if vocab.size() as usize <= 4 * vocab.len() + 1024 { vocab.size() } else { 0 };
-        let mut lengths: Vec<u8> = (0..count).map(|id| length(vocab, TokenId(id), is_escaped)).collect();
+        let mut lengths: Vec<u8> = (0..count).map(|id| length(vocab, TokenId(id), is_escaped)).checked_collect();
         let (unknown, length) = match fallback {
             Fallback::Bytes(bytes) => (&bytes[..], if is_escaped { BYTE_MARK } else { 0 }),
             Fallback::Unk(id) | Fallback::ModelUnk(id) => (std::slice::from_ref(id), 0),
@@ -73,14 +75,14 @@ impl Lengths {
         let mut at = 0usize;
         let mut remaining_ids = TokenId::slice_of(ids);
         ends.clear();
-        ends.reserve(ids.len());
+        ends.checked_reserve(ids.len());
         while let Some((&id, later_ids)) = remaining_ids.split_first() {
             match self.0.get(id.index()) {
                 None | Some(0) => return false,
                 Some(&BYTE_MARK) => {
                     let Some(start) = at.checked_sub(prefix).filter(|&start| start < text.len()) else { return false };
                     let Some(len) = unknown_char_len(fallback, remaining_ids, &text[start..]) else { return false };
-                    ends.extend(std::iter::repeat_n(start as u32, len - 1));
+                    ends.checked_extend(std::iter::repeat_n(start as u32, len - 1));
                     remaining_ids = &remaining_ids[len..];
                     at += len;
                 }
@@ -89,7 +91,7 @@ impl Lengths {
                     at += len as usize;
                 }
             }
-            ends.push(at.saturating_sub(prefix) as u32);
+            ends.checked_push(at.saturating_sub(prefix) as u32);
         }
         at == text.len() + prefix
     }

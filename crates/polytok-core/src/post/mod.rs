@@ -11,6 +11,8 @@ pub mod template;
 pub(crate) mod tiles;
 mod unknown;
 
+use polytok_memory::Collect;
+
 use crate::error::{Error, Result};
 use crate::normalize::origin::Place;
 use crate::normalize::output::Span;
@@ -129,7 +131,7 @@ impl<S: IdSink> Out<'_, S> {
 
 /// Returns the error for text that no entry covers.
 fn no_entry_error(text: &[u8], at: u32) -> Error {
-    let hex_bytes: Vec<String> = text.iter().take(8).map(|byte| format!("0x{byte:02X}")).collect();
+    let hex_bytes: Vec<String> = text.iter().take(8).map(|byte| format!("0x{byte:02X}")).checked_collect();
     Error::Encode(format!(
         "the vocabulary has no entry for the byte{} {} at byte {at} of the text",
         if text.len() == 1 { "" } else { "s" },

@@ -1,5 +1,7 @@
 //! The tokens of a text that they cover without gaps, with ends that were computed from lengths (post/lengths.rs).
 
+use polytok_memory::Grow;
+
 use crate::post::{Out, Sink};
 use crate::token_id::TokenId;
 
@@ -73,8 +75,8 @@ impl Sink for Tiles {
 
     #[inline]
     fn push(&mut self, id: TokenId, _start: u32, end: u32) {
-        self.ids.push(id.0);
-        self.ends.push(end);
+        self.ids.checked_push(id.0);
+        self.ends.checked_push(end);
     }
 
     fn insert(&mut self, ids: &[TokenId], at: u32) {

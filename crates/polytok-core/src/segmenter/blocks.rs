@@ -8,6 +8,8 @@ pub(super) mod parts;
 mod piece_lengths;
 pub(super) mod spans;
 
+use polytok_memory::Grow;
+
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;
 use crate::cache::{Block, BlockPiece, Cache, MAX_KEY_BYTES, PieceKey};
@@ -40,7 +42,7 @@ impl<S: Sink> Context<'_, '_, S> {
     /// Encodes the pieces of the last block of a text, and returns the block's memory to the scratch.
     pub(super) fn encode_last_block(&mut self, text: &[u8], mut block: Box<Block>) -> Result<()> {
         self.encode_block(text, &mut block)?;
-        self.scratch.blocks.push(block);
+        self.scratch.blocks.checked_push(block);
         Ok(())
     }
 }
@@ -205,7 +207,7 @@ impl SegmenterScratch {
         self.segments.clear();
         run(&mut self.model, &mut self.segments)?;
         self.ids.clear();
-        self.ids.extend(self.segments.iter().map(|segment| segment.id));
+        self.ids.checked_extend(self.segments.iter().map(|segment| segment.id));
         Ok(!self.ids.contains(&TokenId::UNKNOWN))
     }
 }
@@ -219,7 +221,7 @@ fn ends_with_ideograph(piece: &[u8]) -> bool {
 /// Returns a function that appends segments to `segments`.
 pub(crate) fn collect_segments(segments: &mut Vec<Segment>) -> impl FnMut(Segment) -> Result<()> {
     |segment| {
-        segments.push(segment);
+        segments.checked_push(segment);
         Ok(())
     }
 }

@@ -16,7 +16,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytemuck::allocation::zeroed_box;
+use polytok_memory::zeroed_box;
 
 use crate::boundary::Boundary;
 use crate::token_id::TokenId;

@@ -3,6 +3,8 @@
 
 use std::ops::ControlFlow;
 
+use polytok_memory::Grow;
+
 use super::{Context, Segmenter};
 use crate::boundary::Boundary;
 use crate::cache::Block;
@@ -72,7 +74,7 @@ impl<S: Sink> Context<'_, '_, S> {
         while block.fill(|pieces| fill(pieces, &mut rewritten))? > 0 {
             self.encode_block(&rewritten, &mut block)?;
         }
-        self.scratch.blocks.push(block);
+        self.scratch.blocks.checked_push(block);
         self.scratch.byte_level_text = rewritten;
         Ok(())
     }
@@ -98,7 +100,7 @@ impl<S: Sink> Context<'_, '_, S> {
         while block.fill(|pieces| splits.fill(text, &mut cursor, pieces))? > 0 {
             self.encode_block(text.as_bytes(), &mut block)?;
         }
-        self.scratch.blocks.push(block);
+        self.scratch.blocks.checked_push(block);
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! A sink that stores ids.
 
+use polytok_memory::Grow;
+
 use crate::post::{IdSink, Out, Sink};
 use crate::token_id::TokenId;
 
@@ -13,7 +15,7 @@ impl Sink for Vec<u32> {
 
     #[inline]
     fn push(&mut self, id: TokenId, _start: u32, _end: u32) {
-        Vec::push(self, id.0);
+        self.checked_push(id.0);
     }
 
     #[inline]
@@ -22,13 +24,13 @@ impl Sink for Vec<u32> {
     }
 
     fn push_special(&mut self, id: TokenId, _text: &[u8], _start: u32, _end: u32) {
-        Vec::push(self, id.0);
+        self.checked_push(id.0);
     }
 }
 
 impl IdSink for Vec<u32> {
     #[inline]
     fn push_all(&mut self, ids: &[TokenId]) {
-        self.extend_from_slice(TokenId::numbers(ids));
+        self.checked_extend_from_slice(TokenId::numbers(ids));
     }
 }

@@ -1,5 +1,7 @@
 //! A sink that stores ids and spans as columns.
 
+use polytok_memory::{self as memory, Grow};
+
 use crate::normalize::origin::{Origin, Place};
 use crate::normalize::output::Span;
 use crate::post::{Out, Sink};
@@ -24,23 +26,23 @@ const BYTES_PER_TOKEN: usize = 3;
 impl Spans {
     /// Returns no tokens, with room for the tokens of a text of `byte_count` bytes.
     pub fn with_room(byte_count: usize) -> Spans {
-        let column = || Vec::with_capacity(byte_count / BYTES_PER_TOKEN + 1);
+        let column = || memory::with_capacity(byte_count / BYTES_PER_TOKEN + 1);
         Spans { ids: column(), starts: column(), ends: column(), place: Place::default() }
     }
 
     /// Adds a token.
     #[inline]
     pub fn add(&mut self, id: TokenId, (start, end): Span) {
-        self.ids.push(id.0);
-        self.starts.push(start);
-        self.ends.push(end);
+        self.ids.checked_push(id.0);
+        self.starts.checked_push(start);
+        self.ends.checked_push(end);
     }
 
     /// Adds the tokens of another encoding.
     pub fn extend(&mut self, other: &Spans) {
-        self.ids.extend_from_slice(&other.ids);
-        self.starts.extend_from_slice(&other.starts);
-        self.ends.extend_from_slice(&other.ends);
+        self.ids.checked_extend_from_slice(&other.ids);
+        self.starts.checked_extend_from_slice(&other.starts);
+        self.ends.checked_extend_from_slice(&other.ends);
     }
 }
 
@@ -68,15 +70,15 @@ impl Sink for Spans {
     fn push_many(&mut self, ids: &[TokenId], spans: &[Span]) {
         match self.place {
             Place { at, origin: Origin::Same } => {
-                self.ids.extend_from_slice(TokenId::numbers(ids));
-                self.starts.extend(spans.iter().map(|&(start, _)| at + start));
-                self.ends.extend(spans.iter().map(|&(_, end)| at + end));
+                self.ids.checked_extend_from_slice(TokenId::numbers(ids));
+                self.starts.checked_extend(spans.iter().map(|&(start, _)| at + start));
+                self.ends.checked_extend(spans.iter().map(|&(_, end)| at + end));
             }
             Place { at, origin: Origin::Runs(ref rewritings) } => {
-                self.ids.extend_from_slice(TokenId::numbers(ids));
+                self.ids.checked_extend_from_slice(TokenId::numbers(ids));
                 let first = self.starts.len();
-                self.starts.extend(spans.iter().map(|&(start, _)| start));
-                self.ends.extend(spans.iter().map(|&(_, end)| end));
+                self.starts.checked_extend(spans.iter().map(|&(start, _)| start));
+                self.ends.checked_extend(spans.iter().map(|&(_, end)| end));
                 let (starts, ends) = (&mut self.starts[first..], &mut self.ends[first..]);
                 rewritings.iter().for_each(|runs| runs.convert(starts, ends));
                 starts.iter_mut().chain(ends).for_each(|offset| *offset += at);
@@ -89,17 +91,17 @@ impl Sink for Spans {
         let Some((_, inner_ends)) = ends.split_last() else { return };
         match self.place {
             Place { at, origin: Origin::Same } => {
-                self.ids.extend_from_slice(TokenId::numbers(ids));
-                self.starts.push(at);
-                self.starts.extend(inner_ends.iter().map(|end| at + end));
-                self.ends.extend(ends.iter().map(|end| at + end));
+                self.ids.checked_extend_from_slice(TokenId::numbers(ids));
+                self.starts.checked_push(at);
+                self.starts.checked_extend(inner_ends.iter().map(|end| at + end));
+                self.ends.checked_extend(ends.iter().map(|end| at + end));
             }
             Place { at, origin: Origin::Kept(ref text) } => {
-                self.ids.extend_from_slice(TokenId::numbers(ids));
+                self.ids.checked_extend_from_slice(TokenId::numbers(ids));
                 let first = self.starts.len();
                 // The last start is the start of the token after these tokens, and is removed.
-                self.starts.resize(first + 1 + ends.len(), at);
-                self.ends.resize(first + ends.len(), at);
+                self.starts.checked_resize(first + 1 + ends.len(), at);
+                self.ends.checked_resize(first + ends.len(), at);
                 let next_starts = &mut self.starts[first + 1..];
                 for (&end, (start, slot)) in ends.iter().zip(next_starts.iter_mut().zip(&mut self.ends[first..])) {
                     let (next_start, char_end) = text.char_bounds(end);

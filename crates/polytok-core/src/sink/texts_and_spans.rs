@@ -1,6 +1,8 @@
 //! A sink that stores ids and spans as columns, and the texts of the few tokens whose text differs from the text of
 //! their vocabulary entry.
 
+use polytok_memory::{Copied, Grow};
+
 use super::{OwnText, Spans};
 use crate::normalize::origin::Place;
 use crate::post::{Out, Sink};
@@ -18,7 +20,7 @@ pub struct TextsAndSpans {
 impl TextsAndSpans {
     /// Sets the text of the last token.
     fn set_text(&mut self, text: OwnText) {
-        self.own_texts.push((self.spans.ids.len() - 1, text));
+        self.own_texts.checked_push((self.spans.ids.len() - 1, text));
     }
 }
 
@@ -49,21 +51,23 @@ impl Sink for TextsAndSpans {
 
     fn push_unknown(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
         self.spans.push_unknown(id, text, start, end);
-        self.set_text(OwnText::Unknown(text.to_vec()));
+        self.set_text(OwnText::Unknown(text.checked_to_vec()));
     }
 
     fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
         self.spans.extend_unknown(text, start, end);
         let token_count = self.spans.ids.len();
         match self.own_texts.last_mut().filter(|(at, _)| at + 1 == token_count) {
-            Some((_, OwnText::Unknown(own_text) | OwnText::Special(own_text))) => own_text.extend_from_slice(text),
-            None if token_count > 0 => self.set_text(OwnText::Unknown(text.to_vec())),
+            Some((_, OwnText::Unknown(own_text) | OwnText::Special(own_text))) => {
+                own_text.checked_extend_from_slice(text)
+            }
+            None if token_count > 0 => self.set_text(OwnText::Unknown(text.checked_to_vec())),
             None => {}
         }
     }
 
     fn push_special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
         self.spans.push_special(id, text, start, end);
-        self.set_text(OwnText::Special(text.to_vec()));
+        self.set_text(OwnText::Special(text.checked_to_vec()));
     }
 }

@@ -1,6 +1,8 @@
 //! A sink that stores tokens: their ids, spans and words, and the text of each token whose text differs from the text
 //! of its vocabulary entry.
 
+use polytok_memory::{self as memory, Copied, Grow};
+
 use crate::normalize::origin::Place;
 use crate::post::{Out, Sink};
 use crate::token_id::TokenId;
@@ -61,12 +63,12 @@ impl Tokens {
 
     /// Returns an empty collector with room for `count` tokens.
     pub fn with_room(count: usize) -> Tokens {
-        Tokens { tokens: Vec::with_capacity(count), ..Tokens::default() }
+        Tokens { tokens: memory::with_capacity(count), ..Tokens::default() }
     }
 
     /// Adds the tokens of another encoding.
     pub fn extend(&mut self, tokens: &[Token]) {
-        self.tokens.extend_from_slice(tokens);
+        self.tokens.checked_extend_from_slice(tokens);
     }
 
     /// Returns the tokens.
@@ -76,7 +78,7 @@ impl Tokens {
 
     /// Adds a token with a text of its own.
     fn push_with_text(&mut self, id: TokenId, start: u32, end: u32, own_text: OwnText) {
-        self.tokens.push(Token { id, start, end, word: self.word(), own_text: Some(Box::new(own_text)) });
+        self.tokens.checked_push(Token { id, start, end, word: self.word(), own_text: Some(Box::new(own_text)) });
     }
 
     /// Returns the index of the current word, if words are needed.
@@ -107,17 +109,17 @@ impl Sink for Tokens {
 
     fn push(&mut self, id: TokenId, start: u32, end: u32) {
         let (start, end) = self.place.original(start, end);
-        self.tokens.push(Token { id, start, end, word: self.word(), own_text: None });
+        self.tokens.checked_push(Token { id, start, end, word: self.word(), own_text: None });
     }
 
     fn insert(&mut self, ids: &[TokenId], at: u32) {
         let inserted_token = |&id| Token { id, start: at, end: at, word: None, own_text: None };
-        self.tokens.extend(ids.iter().map(inserted_token));
+        self.tokens.checked_extend(ids.iter().map(inserted_token));
     }
 
     fn push_unknown(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
         let (start, end) = self.place.original(start, end);
-        self.push_with_text(id, start, end, OwnText::Unknown(text.to_vec()));
+        self.push_with_text(id, start, end, OwnText::Unknown(text.checked_to_vec()));
     }
 
     fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
@@ -125,14 +127,16 @@ impl Sink for Tokens {
         if let Some(last) = self.tokens.last_mut() {
             last.end = end;
             match last.own_text.as_deref_mut() {
-                Some(OwnText::Unknown(own_text) | OwnText::Special(own_text)) => own_text.extend_from_slice(text),
-                None => last.own_text = Some(Box::new(OwnText::Unknown(text.to_vec()))),
+                Some(OwnText::Unknown(own_text) | OwnText::Special(own_text)) => {
+                    own_text.checked_extend_from_slice(text)
+                }
+                None => last.own_text = Some(Box::new(OwnText::Unknown(text.checked_to_vec()))),
             }
         }
     }
 
     fn push_special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
         self.word_count += 1;
-        self.push_with_text(id, start, end, OwnText::Special(text.to_vec()));
+        self.push_with_text(id, start, end, OwnText::Special(text.checked_to_vec()));
     }
 }

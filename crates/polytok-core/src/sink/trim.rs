@@ -6,6 +6,8 @@
 //! (`add_prefix_space`), then a single space at the start of the first token, or of a token at the start of the text,
 //! stays in the span. Cost: linear in the texts of the tokens.
 
+use polytok_memory::{self as memory, Collect};
+
 use crate::byte_level::char_of;
 use crate::normalize::output::Span;
 use crate::token_id::TokenId;
@@ -30,7 +32,7 @@ impl TokenText<'_> {
                 (count(&mut bytes.iter()), count(&mut bytes.iter().rev()))
             }
             TokenText::Text(text) => {
-                let text = String::from_utf8_lossy(text);
+                let text = memory::lossy(text);
                 (text.chars().take_while(is_space).count(), text.chars().rev().take_while(is_space).count())
             }
         }
@@ -49,7 +51,7 @@ impl EntrySpaces {
     pub fn compile(id_count: u32, count_spaces: impl Fn(TokenId) -> SpaceCounts) -> EntrySpaces {
         let byte = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
         let counts = |(leading, trailing)| (byte(leading), byte(trailing));
-        EntrySpaces((0..id_count).map(|id| counts(count_spaces(TokenId(id)))).collect())
+        EntrySpaces((0..id_count).map(|id| counts(count_spaces(TokenId(id)))).checked_collect())
     }
 
     /// Returns the counts of the entry with an id; None if a count is not in the table.

@@ -15,6 +15,7 @@
 use std::cmp::Reverse;
 
 use memchr::memmem;
+use polytok_memory::{Copied, Grow};
 
 use super::TextPart;
 use super::finder::SpecialFinder;
@@ -66,12 +67,12 @@ impl SpecialFinder {
             if is_searched.get(index) == Some(&true) {
                 continue;
             }
-            places.push((index, token_match.start()));
+            places.checked_push((index, token_match.start()));
             if places.len() > max_places {
-                is_searched.resize(self.tokens.len(), false);
+                is_searched.checked_resize(self.tokens.len(), false);
                 for index in remove_most_frequent(&mut places, self.tokens.len()) {
                     is_searched[index] = true;
-                    searched_tokens.push(index);
+                    searched_tokens.checked_push(index);
                 }
             }
         }
@@ -92,7 +93,7 @@ fn remove_most_frequent(places: &mut Vec<Place>, token_count: usize) -> Vec<usiz
 /// Returns the largest count such that all tokens that have at most this number of places have at most `max_places`
 /// places together.
 fn largest_listed_count(counts: &[usize], max_places: usize) -> usize {
-    let mut sorted_counts = counts.to_vec();
+    let mut sorted_counts = counts.checked_to_vec();
     sorted_counts.sort_unstable();
     let mut total = 0;
     let first_searched = sorted_counts.into_iter().find(|count| {
@@ -135,7 +136,7 @@ impl<F: Fn(&SpecialToken, usize, usize) -> bool> Partition<'_, F> {
         let taken_start = start - (0..start).rev().take_while(|at| token.lstrip && is_free_space(at)).count();
         let taken_end = end + (end..self.text.len()).take_while(|at| token.rstrip && is_free_space(at)).count();
         self.taken.insert(taken_start, taken_end);
-        self.tokens.push(FoundToken { id: token.id, start, end, taken_start, taken_end });
+        self.tokens.checked_push(FoundToken { id: token.id, start, end, taken_start, taken_end });
         taken_end
     }
 

@@ -10,6 +10,7 @@
 use std::cmp::Ordering;
 
 use aho_corasick::{AhoCorasick, Input, Match, MatchKind};
+use polytok_memory::Collect;
 
 use super::finder::SpecialFinder;
 use super::joint::SpecialJoint;
@@ -51,7 +52,7 @@ impl TrustedSet {
         Ok(TrustedSet {
             all: specials.set_of(|_| Some(true), normalize)?,
             everywhere: specials.set_of(|token| marks_nothing(token).then_some(true), normalize)?,
-            marks: specials.tokens().iter().filter(is_mark).cloned().collect(),
+            marks: specials.tokens().iter().filter(is_mark).cloned().checked_collect(),
             marks_automaton: Lazy::default(),
             mark_pairs: Lazy::default(),
         })

@@ -4,6 +4,8 @@
 //! as the last step has found it ([`SplitChain::split`]). Otherwise each rewriting step writes all its pieces to a new
 //! text ([`RewrittenPieces`]).
 
+use polytok_memory::{self as memory, Copied, Grow};
+
 use super::behavior::PatternSplit;
 use super::cursor::SplitCursor;
 use super::digit_groups::DigitGroups;
@@ -81,7 +83,7 @@ impl SplitChain {
                 && let Some(words) = join_word_steps(step, next, spaced_class)
             {
                 splits_words = steps.len() == 2;
-                compiled.push(SplitStep::Divide(DivideStep::Words(Box::new(words))));
+                compiled.checked_push(SplitStep::Divide(DivideStep::Words(Box::new(words))));
                 remaining_steps = after_next;
                 continue;
             }
@@ -90,8 +92,10 @@ impl SplitChain {
                     SplitStep::Divide(DivideStep::Pattern(PatternSplit::compile(pattern, *behavior, *invert)?))
                 }
                 Split::Metaspace { replacement, prepend, split } => {
-                    compiled
-                        .push(SplitStep::Rewrite(RewriteStep::Metaspace(Metaspace::compile(replacement, *prepend))));
+                    compiled.checked_push(SplitStep::Rewrite(RewriteStep::Metaspace(Metaspace::compile(
+                        replacement,
+                        *prepend,
+                    ))));
                     if !split {
                         continue;
                     }
@@ -107,7 +111,7 @@ impl SplitChain {
                     SplitStep::Divide(DivideStep::DigitGroups(DigitGroups::compile(unicode.as_deref())?))
                 }
             };
-            compiled.push(step);
+            compiled.checked_push(step);
         }
         let needs_spans = steps.iter().any(|step| matches!(step, Split::Metaspace { prepend: Scheme::First, .. }));
         Ok(SplitChain {
@@ -262,7 +266,7 @@ impl SplitChain {
     /// Returns all pieces, from right to left.
     fn split_reversed(&self, text: &str) -> Result<Vec<(u32, u32)>> {
         let mut pieces = Vec::new();
-        self.split(text, |start, end| pieces.push((start as u32, end as u32)))?;
+        self.split(text, |start, end| pieces.checked_push((start as u32, end as u32)))?;
         pieces.reverse();
         Ok(pieces)
     }
@@ -270,8 +274,11 @@ impl SplitChain {
     /// Rewrites and splits a text that starts at byte `at` of the original text. `spans` are the spans of the bytes of
     /// `text`; if `spans` is given, the result has spans too.
     pub fn rewrite(&self, text: &[u8], at: usize, spans: Option<&[Span]>) -> Result<RewrittenPieces> {
-        let mut pieces =
-            RewrittenPieces { text: text.to_vec(), spans: spans.map(<[Span]>::to_vec), ranges: vec![(0, text.len())] };
+        let mut pieces = RewrittenPieces {
+            text: text.checked_to_vec(),
+            spans: spans.map(Copied::checked_to_vec),
+            ranges: vec![(0, text.len())],
+        };
         for step in &self.steps {
             match step {
                 SplitStep::Divide(_) => {
@@ -345,9 +352,9 @@ impl SplitStep {
 
     /// Splits every range of a text.
     fn split_all(&self, text: &str, ranges: &[(usize, usize)]) -> Result<Vec<(usize, usize)>> {
-        let mut pieces = Vec::with_capacity(ranges.len());
+        let mut pieces = memory::with_capacity(ranges.len());
         for &range in ranges {
-            self.split(text, range, &mut |start, end| pieces.push((start, end)))?;
+            self.split(text, range, &mut |start, end| pieces.checked_push((start, end)))?;
         }
         Ok(pieces)
     }
@@ -366,7 +373,7 @@ impl RewriteStep {
                 RewrittenPieces { text: out.text, spans: Some(out.spans), ranges }
             }
             None => {
-                let mut out = Vec::with_capacity(text.len() + ranges.len());
+                let mut out = memory::with_capacity(text.len() + ranges.len());
                 let is_first = |start| at + start == 0;
                 let ranges = BoundedOutput::run(max_len, &mut out, |out| self.write_all(text, ranges, is_first, out))?;
                 RewrittenPieces { text: out, spans: None, ranges }
@@ -383,11 +390,11 @@ impl RewriteStep {
         is_first: impl Fn(usize) -> bool,
         out: &mut O,
     ) -> Vec<(usize, usize)> {
-        let mut rewritten = Vec::with_capacity(ranges.len());
+        let mut rewritten = memory::with_capacity(ranges.len());
         for &(start, end) in ranges {
             let from = out.written();
             self.write(text, (start, end), is_first(start), out);
-            rewritten.push((from, out.written()));
+            rewritten.checked_push((from, out.written()));
         }
         rewritten
     }

@@ -7,6 +7,7 @@
 //! characters of Unicode 9.0 and gets the same exceptions, so that both tables agree for all characters. Cost: a search
 //! in the table for each character outside of the range of the character before it.
 
+use polytok_memory::Grow;
 use polytok_pattern::CharRanges;
 
 use crate::error::Result;
@@ -92,7 +93,7 @@ pub(crate) fn ranges() -> Result<Vec<(u32, u32, Script)>> {
         let exceptions = EXCEPTIONS.iter().filter(|(_, script)| *script == name).map(|&(code, _)| (code, code));
         let characters = chars_of_script(names)?;
         let listed = characters.iter().map(|(first, last)| (first as u32, last as u32));
-        ranges.extend(listed.chain(exceptions).map(|(first, last)| (first, last, index as Script + 1)));
+        ranges.checked_extend(listed.chain(exceptions).map(|(first, last)| (first, last, index as Script + 1)));
     }
     ranges.sort_unstable();
     Ok(ranges)

@@ -4,6 +4,7 @@
 //! before, and GPT-2's pattern splits two of its matches only: `<|startoftext|>` and `<|endoftext|>`.
 
 use memchr::memmem::Finder;
+use polytok_memory::Grow;
 use polytok_pattern::{literals_split_again, restrict};
 
 use crate::lazy::Lazy;
@@ -43,7 +44,7 @@ impl SkippedPatterns {
         let mut finders = Vec::new();
         for pattern in later {
             let literals = literals_split_again(&first, &text_of(pattern)?)?;
-            finders.extend(literals.iter().map(|literal| Finder::new(literal).into_owned()));
+            finders.checked_extend(literals.iter().map(|literal| Finder::new(literal).into_owned()));
         }
         Some(finders)
     }

@@ -9,6 +9,7 @@
 //! whose group has several kinds (`group_set`). The twin is [`WordPattern::split`], which works character by character.
 //! Cost: linear.
 
+use polytok_memory::Collect;
 use polytok_pattern::ClassTable;
 use polytok_simd::SimdLevel;
 
@@ -71,7 +72,7 @@ impl WordPattern {
     /// a class is not one that the engine reads.
     pub(super) fn compile(spaces: &str, marks: &[&str]) -> Option<WordPattern> {
         let classes: Vec<(&str, u8)> =
-            [(spaces, SPACE)].into_iter().chain(marks.iter().map(|&class| (class, MARK))).collect();
+            [(spaces, SPACE)].into_iter().chain(marks.iter().map(|&class| (class, MARK))).checked_collect();
         let kinds = ClassTable::compile(&classes, LETTER)?;
         let ascii = |kind: u8| AsciiSet::new(|byte| kinds.ascii()[byte] == kind);
         let groups = Warmup::after_bytes(GROUPS_BYTE_LIMIT);

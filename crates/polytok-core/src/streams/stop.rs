@@ -5,6 +5,8 @@
 //! stop text. This held text is a prefix of a stop text, so it is stored as a node of the trie of all stop texts (Aho
 //! and Corasick). Cost: linear in the text.
 
+use polytok_memory::{Collect, Grow, GrowText};
+
 use crate::error::{Error, Result};
 
 /// The compiled stop texts.
@@ -46,8 +48,10 @@ impl StopTexts {
         if texts.iter().any(|text| text.as_ref().is_empty()) || u32::try_from(total_len).is_err() {
             return Err(Error::Argument("a stop text must have from 1 to 2^32 - 1 bytes".into()));
         }
-        let mut stop_texts =
-            StopTexts { nodes: vec![Node::default()], texts: texts.iter().map(|text| text.as_ref().into()).collect() };
+        let mut stop_texts = StopTexts {
+            nodes: vec![Node::default()],
+            texts: texts.iter().map(|text| text.as_ref().into()).checked_collect(),
+        };
         for (i, text) in texts.iter().enumerate() {
             stop_texts.insert(i as u32, text.as_ref().as_bytes());
         }
@@ -83,7 +87,7 @@ impl StopTexts {
 
     /// Ends the text, and appends the held text.
     pub fn finish(&self, state: StopState, out: &mut String) {
-        out.push_str(self.held_text(state));
+        out.checked_push_str(self.held_text(state));
     }
 
     /// Returns the text that is held back.
@@ -102,7 +106,7 @@ impl StopTexts {
                 Err(place) => {
                     let child = self.nodes.len();
                     self.nodes[node].children.insert(place, (byte, child as u32));
-                    self.nodes.push(Node { len: i as u32 + 1, text: index, ..Node::default() });
+                    self.nodes.checked_push(Node { len: i as u32 + 1, text: index, ..Node::default() });
                     child
                 }
             };
@@ -123,7 +127,7 @@ impl StopTexts {
                 let node = &mut self.nodes[child as usize];
                 node.suffix = suffix;
                 node.stop = node.stop.or(stop_of_suffix);
-                pending.push(child);
+                pending.checked_push(child);
             }
         }
     }
@@ -144,8 +148,8 @@ impl StopTexts {
 
 /// Appends the first `len` bytes of a text in two parts.
 fn append_start(first: &str, second: &str, len: usize, out: &mut String) {
-    out.push_str(&first[..len.min(first.len())]);
-    out.push_str(&second[..len.saturating_sub(first.len())]);
+    out.checked_push_str(&first[..len.min(first.len())]);
+    out.checked_push_str(&second[..len.saturating_sub(first.len())]);
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use memchr::{memchr_iter, memmem};
+use polytok_memory::Grow;
 
 use super::Texts;
 use crate::table::Shared;
@@ -48,11 +49,11 @@ fn split(
 ) -> (Vec<Range<usize>>, usize) {
     let (mut spans, mut from) = (Vec::new(), 0);
     for at in separators {
-        spans.push(from..at);
+        spans.checked_push(from..at);
         from = at + separator_len;
     }
     if is_last && from < len {
-        spans.push(from..len);
+        spans.checked_push(from..len);
         from = len;
     }
     (spans, from)

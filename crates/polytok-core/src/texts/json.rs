@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use memchr::{memchr, memchr2, memrchr};
+use polytok_memory::{self as memory, Grow};
 
 use super::{TextEncoding, Texts};
 use crate::utf8::valid;
@@ -59,7 +60,7 @@ pub fn json_lines(
     let data = &data[..bytes_used];
     let is_utf8 = valid(data).is_ok();
     let mut collector = FieldTextCollector {
-        texts: Vec::with_capacity(bytes_used),
+        texts: memory::with_capacity(bytes_used),
         path,
         has_surrogate: false,
         closing_brackets: Vec::new(),
@@ -77,10 +78,10 @@ pub fn json_lines(
         };
         match outcome {
             Some(Ok(())) => {
-                spans.push(text_start..collector.texts.len());
-                record_starts.push(from);
+                spans.checked_push(text_start..collector.texts.len());
+                record_starts.checked_push(from);
             }
-            Some(Err(reason)) => lines_without_text.push((from, reason)),
+            Some(Err(reason)) => lines_without_text.checked_push((from, reason)),
             None => {}
         }
         from = end + 1;
@@ -196,7 +197,7 @@ impl JsonReader<'_> {
     /// Reads a value, and appends it to `out` if it is a string.
     fn read_text(&mut self, out: &mut Vec<u8>) -> Option<Result<(), NoTextReason>> {
         match self.peek()? {
-            b'"' => self.read_string(|part| out.extend_from_slice(part)).map(Ok),
+            b'"' => self.read_string(|part| out.checked_extend_from_slice(part)).map(Ok),
             b'n' => self.skip().map(|()| Err(NoTextReason::Null)),
             _ => self.skip().map(|()| Err(NoTextReason::NotAString)),
         }
@@ -305,7 +306,7 @@ impl JsonReader<'_> {
                 open @ (b'[' | b'{') => {
                     self.at += 1;
                     // In ASCII, `]` is `[` + 2, and `}` is `{` + 2.
-                    self.closing_brackets.push(open + 2);
+                    self.closing_brackets.checked_push(open + 2);
                     if self.peek()? != open + 2 {
                         self.skip_key()?;
                         continue;

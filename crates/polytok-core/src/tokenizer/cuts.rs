@@ -29,6 +29,7 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use hashbrown::HashSet;
+use polytok_memory::{self as memory, Collect};
 
 use super::trusted::TrustedRuns;
 use super::{EncodeOptions, Tokenizer, Trusted};
@@ -99,7 +100,7 @@ impl Cuts {
             && matches!(tokenizer.segmenter.fallback, Fallback::Unk(_));
         let known_chars = joins_unknown.then(|| {
             let [prefix, suffix] = if let CompiledModel::Bpe(bpe) = model { bpe.affixes() } else { [&[][..]; 2] };
-            let entries: HashSet<&[u8]> = vocab.rows().filter(|&row| is_plain(vocab.kind(row))).map(bytes).collect();
+            let entries: HashSet<&[u8]> = memory::set(vocab.rows().filter(|&row| is_plain(vocab.kind(row))).map(bytes));
             // The character is the last of a piece, and can be the only one.
             // A character of several bytes can be an entry that no merge of its bytes produces.
             let is_of_bytes = matches!(model, CompiledModel::Bpe(bpe) if bpe.symbols() == Symbols::Bytes);
@@ -109,7 +110,7 @@ impl Cuts {
             chars.filter(is_known).collect()
         });
         Cuts {
-            proofs: (0..PROOF_COUNT).map(|_| AtomicU8::new(UNKNOWN)).collect(),
+            proofs: (0..PROOF_COUNT).map(|_| AtomicU8::new(UNKNOWN)).checked_collect().into(),
             user_defined_pairs: BytePairs::from_entries(vocab.rows_of(Kind::UserDefined).map(bytes)),
             entry_pairs: reads_bytes.then(|| BytePairs::from_entries(vocab.rows().map(bytes))),
             entry_chars: reads_chars.then(|| Boundary::new(vocab.rows().map(bytes), Symbols::Chars)),
@@ -233,26 +234,28 @@ impl Tokenizer {
         options: EncodeOptions,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        let engine = self.guard_of(options).unwrap_or(self);
-        if let CompiledModel::Unigram(unigram) = &engine.segmenter.model {
-            let ids_before = ids.len();
-            let result = self.encode_unigram_from((engine, unigram), text, cut, state, options, ids);
-            if result.is_err() {
-                ids.truncate(ids_before);
+        memory::catch(|| {
+            let engine = self.guard_of(options).unwrap_or(self);
+            if let CompiledModel::Unigram(unigram) = &engine.segmenter.model {
+                let ids_before = ids.len();
+                let result = self.encode_unigram_from((engine, unigram), text, cut, state, options, ids);
+                if result.is_err() {
+                    ids.truncate(ids_before);
+                }
+                return result;
             }
-            return result;
-        }
-        let options = EncodeOptions { add_special: false, ..options };
-        let from = ids.len();
-        self.encode(text, options, ids)?;
-        if cut > 0 {
-            let context_runs = options.trusted.map(|trusted| runs_of_part(trusted.runs, 0, cut as u32));
-            let part_of = |(trusted, runs): (Trusted, _)| Trusted { runs, is_whole: trusted.is_whole };
-            let trusted = options.trusted.zip(context_runs.as_deref()).map(part_of);
-            let context_count = self.count(&text[..cut], EncodeOptions { trusted, ..options })?;
-            ids.drain(from..from + context_count);
-        }
-        Ok(())
+            let options = EncodeOptions { add_special: false, ..options };
+            let from = ids.len();
+            self.encode(text, options, ids)?;
+            if cut > 0 {
+                let context_runs = options.trusted.map(|trusted| runs_of_part(trusted.runs, 0, cut as u32));
+                let part_of = |(trusted, runs): (Trusted, _)| Trusted { runs, is_whole: trusted.is_whole };
+                let trusted = options.trusted.zip(context_runs.as_deref()).map(part_of);
+                let context_count = self.count(&text[..cut], EncodeOptions { trusted, ..options })?;
+                ids.drain(from..from + context_count);
+            }
+            Ok(())
+        })
     }
 
     /// Implements `encode_from` for SentencePiece's Unigram: `engine` is this tokenizer or its guard. Each special token

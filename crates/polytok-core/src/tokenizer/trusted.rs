@@ -1,6 +1,8 @@
 //! The trusted runs of a text, and the normalized text between two special tokens, in which the user-defined pieces of
 //! trusted runs are codes (trust.rs).
 
+use polytok_memory::Copied;
+
 use super::Tokenizer;
 use crate::error::{Result, too_long};
 use crate::normalize::origin::Place;
@@ -44,7 +46,7 @@ impl<'a> TrustedRuns<'a> {
         if codes.is_none() && !has_special {
             return Ok(None);
         }
-        let mut coded_part = part.to_vec();
+        let mut coded_part = part.checked_to_vec();
         let has_codes = codes.is_some_and(|codes| codes.replace(&mut coded_part, &part_runs, Stage::Raw));
         let mut text = Vec::new();
         let origin = tokenizer.normalizer.normalize_with_origin(&coded_part, false, &mut text)?;

@@ -42,9 +42,12 @@ mod texts;
 #[cfg(test)]
 mod tests;
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use super::counter::WordCounter;
 use super::progress::{NoProgress, Progress};
 use crate::error::{Error, Result};
+
 pub use alphabet::{AlphabetOptions, alphabet};
 use cells::Cells;
 use initial_symbols::for_each_word;
@@ -87,7 +90,7 @@ impl LearnedMerges {
             )));
         }
         let merge = Merge { left, right, id, count, symbols };
-        self.merges.push(merge);
+        self.merges.checked_push(merge);
         watch.on_merge(self.merges.len(), requested, merge, self.texts.get(id))?;
         Ok(Some(id))
     }
@@ -132,20 +135,22 @@ pub fn learn(
     rules: &MergeRules,
     watch: &mut impl MergeObserver,
 ) -> Result<LearnedMerges> {
-    let initial: Vec<Vec<u8>> = initial.collect();
-    let empty_result = |within_limit| -> Result<LearnedMerges> {
-        let mut texts = SymbolTexts::new(&rules.affixes.prefix);
-        initial.iter().try_for_each(|text| texts.add(text).map(drop))?;
-        Ok(LearnedMerges { texts, merges: Vec::new(), within_limit })
-    };
-    let spill = words.limit().map(|limit| limit.spill.clone());
-    let Some((usable_memory, spill)) = rules.usable_memory.zip(spill) else {
-        return learn_in_memory(words, empty_result(true)?, rules, watch);
-    };
-    match limited::learn(words, empty_result(true)?, rules, usable_memory, &*spill, watch)? {
-        Some(learned) => Ok(learned),
-        None => learn_in_memory(words, empty_result(false)?, rules, watch),
-    }
+    memory::catch(|| {
+        let initial: Vec<Vec<u8>> = initial.checked_collect();
+        let empty_result = |within_limit| -> Result<LearnedMerges> {
+            let mut texts = SymbolTexts::new(&rules.affixes.prefix);
+            initial.iter().try_for_each(|text| texts.add(text).map(drop))?;
+            Ok(LearnedMerges { texts, merges: Vec::new(), within_limit })
+        };
+        let spill = words.limit().map(|limit| limit.spill.clone());
+        let Some((usable_memory, spill)) = rules.usable_memory.zip(spill) else {
+            return learn_in_memory(words, empty_result(true)?, rules, watch);
+        };
+        match limited::learn(words, empty_result(true)?, rules, usable_memory, &*spill, watch)? {
+            Some(learned) => Ok(learned),
+            None => learn_in_memory(words, empty_result(false)?, rules, watch),
+        }
+    })
 }
 
 /// Learns with all words in memory.
@@ -156,13 +161,13 @@ fn learn_in_memory(
     watch: &mut impl MergeObserver,
 ) -> Result<LearnedMerges> {
     let (count, bytes) = words.sizes();
-    let (mut cells, mut counts, mut sum) = (Cells::with_capacity(count, bytes), Vec::with_capacity(count), 0);
+    let (mut cells, mut counts, mut sum) = (Cells::with_capacity(count, bytes), memory::with_capacity(count), 0);
     for_each_word(words, &learned.texts, rules, watch, |symbols, count| {
-        counts.push(count);
+        counts.checked_push(count);
         sum = add_symbol_count(sum, symbols, count)?;
         cells.push(symbols.iter().copied())
     })?;
-    let lengths = vec![1; learned.texts.len()];
+    let lengths = memory::filled(1, learned.texts.len());
     match rules.affixes.is_none() {
         true => run(Learner::<false>::new(cells, lengths, rules.ties, rules.limits), counts, &mut learned, watch)?,
         false => run(Learner::<true>::new(cells, lengths, rules.ties, rules.limits), counts, &mut learned, watch)?,

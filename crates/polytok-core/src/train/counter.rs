@@ -18,15 +18,17 @@ mod table;
 
 use std::sync::Arc;
 
+use entry::WordEntry;
+use merge::merge;
+use polytok_memory::{self as memory, Grow};
+use runs::{RunWriter, WordRun};
+use table::WordTable;
+
 use super::progress::Progress;
 use super::room::{format_megabytes, limit_leaving};
 use super::words::WordCounts;
 use crate::cache::PieceKey;
 use crate::error::{Error, Result};
-use entry::WordEntry;
-use merge::merge;
-use runs::{RunWriter, WordRun};
-use table::WordTable;
 
 pub use entry::Order;
 pub use runs::{RunFile, Spill};
@@ -86,20 +88,22 @@ impl WordCounter {
 
     /// Counts every word `text[start..end]` once, with the ordinal `base + start`.
     pub fn add_pieces(&mut self, text: &[u8], pieces: &[(u32, u32)], base: u64) -> Result<()> {
-        const PREFETCHED_PIECES: usize = 64;
-        for pieces in pieces.chunks(PREFETCHED_PIECES) {
-            let mut piece_keys = [(PieceKey::default(), 0); PREFETCHED_PIECES];
-            for (&(start, end), piece_keys) in pieces.iter().zip(&mut piece_keys) {
-                let key = PieceKey::new(text, start as usize, end as usize, false);
-                let hash = self.table.hash(key, &text[start as usize..end as usize]);
-                self.table.prefetch(hash);
-                *piece_keys = (key, hash);
+        memory::catch(|| {
+            const PREFETCHED_PIECES: usize = 64;
+            for pieces in pieces.chunks(PREFETCHED_PIECES) {
+                let mut piece_keys = [(PieceKey::default(), 0); PREFETCHED_PIECES];
+                for (&(start, end), piece_keys) in pieces.iter().zip(&mut piece_keys) {
+                    let key = PieceKey::new(text, start as usize, end as usize, false);
+                    let hash = self.table.hash(key, &text[start as usize..end as usize]);
+                    self.table.prefetch(hash);
+                    *piece_keys = (key, hash);
+                }
+                for (&(start, end), &(key, hash)) in pieces.iter().zip(&piece_keys) {
+                    self.add_hashed(&text[start as usize..end as usize], key, hash, 1, base + start as u64)?;
+                }
             }
-            for (&(start, end), &(key, hash)) in pieces.iter().zip(&piece_keys) {
-                self.add_hashed(&text[start as usize..end as usize], key, hash, 1, base + start as u64)?;
-            }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     #[inline]
@@ -131,7 +135,7 @@ impl WordCounter {
         let Some(limit) = self.limit.clone() else { return Ok(()) };
         let mut writer = RunWriter::new(limit.spill.create()?);
         self.table.drain(Order::Bytes, &mut |word, entry| writer.push(word, entry))?;
-        self.runs.push(writer.finish()?);
+        self.runs.checked_push(writer.finish()?);
         self.table.grow_within(limit.bytes);
         if self.runs.len() == MAX_RUNS { merge_runs(&mut self.runs, Order::Bytes, &limit) } else { Ok(()) }
     }
@@ -159,17 +163,19 @@ impl WordCounter {
     /// Adds the counts of another counter, whose ordinals must count from the same position of the input. The caller
     /// must join the sequences of both counters.
     pub fn merge(&mut self, mut other: WordCounter) -> Result<()> {
-        self.next_ordinal = self.next_ordinal.max(other.next_ordinal);
-        self.limit = self.limit.take().or_else(|| other.limit.clone());
-        // At this point both counters are in memory. If they take more than half of the limit, the words of `other` are
-        // moved to a file.
-        let bytes = self.memory() + other.memory();
-        if self.limit.as_ref().is_some_and(|limit| bytes > limit.bytes / 2) && !other.table.is_empty() {
-            other.limit.clone_from(&self.limit);
-            other.spill()?;
-        }
-        self.runs.append(&mut other.runs);
-        other.table.drain(Order::Bytes, &mut |word, WordEntry { count, ordinal }| self.add_at(word, count, ordinal))
+        memory::catch(|| {
+            self.next_ordinal = self.next_ordinal.max(other.next_ordinal);
+            self.limit = self.limit.take().or_else(|| other.limit.clone());
+            // At this point both counters are in memory. If they take more than half of the limit, the words of `other` are
+            // moved to a file.
+            let bytes = self.memory() + other.memory();
+            if self.limit.as_ref().is_some_and(|limit| bytes > limit.bytes / 2) && !other.table.is_empty() {
+                other.limit.clone_from(&self.limit);
+                other.spill()?;
+            }
+            self.runs.checked_extend(other.runs.drain(..));
+            other.table.drain(Order::Bytes, &mut |word, WordEntry { count, ordinal }| self.add_at(word, count, ordinal))
+        })
     }
 
     /// Calls `each` for every word with its entry, in the order of the words' bytes. The counter still has all words
@@ -187,35 +193,37 @@ impl WordCounter {
 
     /// Calls `each` for every word with its count, in the given order. The counter still has all words afterwards.
     pub fn each(&mut self, order: Order, progress: &mut dyn Progress, each: CountVisitor) -> Result<()> {
-        let mut reporter = SortReporter { progress, words_done: 0 };
-        let mut visit = |word: &[u8], entry: WordEntry| {
-            each(word, entry.count)?;
-            reporter.count()
-        };
-        // With a limit, the words are sorted in files, so that memory does not hold a second copy of them.
-        match self.limit.clone() {
-            None => self.table.visit(order, &mut visit),
-            Some(_) if order == Order::Bytes => self.stream(&mut visit),
-            Some(limit) => {
-                let mut sorter = WordSorter { limit, order, table: WordTable::default(), runs: Vec::new() };
-                self.stream(&mut |word, entry| sorter.push(word, entry))?;
-                sorter.finish(&mut visit)
+        memory::catch(|| {
+            let mut reporter = SortReporter { progress, words_done: 0 };
+            let mut visit = |word: &[u8], entry: WordEntry| {
+                each(word, entry.count)?;
+                reporter.count()
+            };
+            // With a limit, the words are sorted in files, so that memory does not hold a second copy of them.
+            match self.limit.clone() {
+                None => self.table.visit(order, &mut visit),
+                Some(_) if order == Order::Bytes => self.stream(&mut visit),
+                Some(limit) => {
+                    let mut sorter = WordSorter { limit, order, table: WordTable::default(), runs: Vec::new() };
+                    self.stream(&mut |word, entry| sorter.push(word, entry))?;
+                    sorter.finish(&mut visit)
+                }
             }
-        }
+        })
     }
 
     /// Calls `each` for every word with its count, in no particular order, which is faster than a given order. The
     /// order can differ between runs.
     pub fn each_unordered(&mut self, each: CountVisitor) -> Result<()> {
-        match self.limit {
+        memory::catch(|| match self.limit {
             None => self.table.each_unordered(each),
             Some(_) => self.stream(&mut |word, entry| each(word, entry.count)),
-        }
+        })
     }
 
     /// Returns all distinct words in the given order.
     pub fn into_words(mut self, order: Order, progress: &mut dyn Progress) -> Result<WordCounts> {
-        self.words(order, None, progress)
+        memory::catch(|| self.words(order, None, progress))
     }
 
     /// Returns all distinct words in the given order, or an error if they take more than `usable_memory` bytes. The
@@ -226,24 +234,26 @@ impl WordCounter {
         usable_memory: Option<usize>,
         progress: &mut dyn Progress,
     ) -> Result<WordCounts> {
-        let (count, bytes) = self.sizes();
-        let (mut words, mut bytes_needed) = (WordCounts::with_capacity(count, bytes), 0);
-        self.each(order, progress, &mut |word, count| {
-            bytes_needed += word.len() + WordCounts::WORD_OVERHEAD;
-            if usable_memory.is_none_or(|usable_memory| bytes_needed <= usable_memory) {
-                words.push(word, count);
+        memory::catch(|| {
+            let (count, bytes) = self.sizes();
+            let (mut words, mut bytes_needed) = (WordCounts::with_capacity(count, bytes), 0);
+            self.each(order, progress, &mut |word, count| {
+                bytes_needed += word.len() + WordCounts::WORD_OVERHEAD;
+                if usable_memory.is_none_or(|usable_memory| bytes_needed <= usable_memory) {
+                    words.push(word, count);
+                }
+                Ok(())
+            })?;
+            if usable_memory.is_some_and(|usable_memory| bytes_needed > usable_memory) {
+                let bytes_needed = bytes_needed as u64;
+                return Err(Error::Argument(format!(
+                    "the distinct words alone take {} of memory; raise max_memory to more than {}, or give less text",
+                    format_megabytes(bytes_needed),
+                    limit_leaving(bytes_needed)
+                )));
             }
-            Ok(())
-        })?;
-        if usable_memory.is_some_and(|usable_memory| bytes_needed > usable_memory) {
-            let bytes_needed = bytes_needed as u64;
-            return Err(Error::Argument(format!(
-                "the distinct words alone take {} of memory; raise max_memory to more than {}, or give less text",
-                format_megabytes(bytes_needed),
-                limit_leaving(bytes_needed)
-            )));
-        }
-        Ok(words)
+            Ok(words)
+        })
     }
 
     /// Returns the number of words and an upper bound of their total bytes. With a limit, both numbers are unknown, and
@@ -304,7 +314,7 @@ impl WordSorter {
     fn spill(&mut self) -> Result<()> {
         let mut writer = RunWriter::new(self.limit.spill.create()?);
         self.table.drain(self.order, &mut |word, entry| writer.push(word, entry))?;
-        self.runs.push(writer.finish()?);
+        self.runs.checked_push(writer.finish()?);
         if self.runs.len() == MAX_RUNS { merge_runs(&mut self.runs, self.order, &self.limit) } else { Ok(()) }
     }
 

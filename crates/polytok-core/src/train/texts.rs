@@ -18,12 +18,14 @@ mod rules;
 
 use std::sync::Arc;
 
+use boundaries::AHEAD;
+use polytok_memory::{self as memory, Collect, Grow};
+use queue::{CountingJob, run_jobs};
+
 use super::counter::{Limit, WordCounter};
 use super::progress::Progress;
 use crate::error::Result;
 use crate::utf8::is_start;
-use boundaries::AHEAD;
-use queue::{CountingJob, run_jobs};
 
 pub use rules::TextRules;
 
@@ -48,7 +50,7 @@ impl TextCounter {
     pub fn new(rules: TextRules, threads: usize, limit: Option<Limit>) -> TextCounter {
         let threads = threads.max(1);
         let share = limit.clone().map(|limit| Limit { bytes: limit.bytes / threads, ..limit });
-        let counters = (0..threads).map(|_| WordCounter::new(share.clone())).collect();
+        let counters = (0..threads).map(|_| WordCounter::new(share.clone())).checked_collect();
         TextCounter {
             rules: Arc::new(rules),
             counters,
@@ -61,27 +63,29 @@ impl TextCounter {
 
     /// Counts the words of texts.
     pub fn push(&mut self, texts: &[&[u8]], progress: &mut dyn Progress) -> Result<()> {
-        if !self.open_text.is_empty() {
-            self.push_part(&[], true, progress)?;
-        }
-        let rules = Arc::clone(&self.rules);
-        let mut jobs = Vec::new();
-        let (mut from, mut bytes) = (0, 0);
-        for (at, text) in texts.iter().enumerate() {
-            if text.len() > 2 * JOB_BYTES && rules.is_stream() {
-                self.queue_texts(&rules, &texts[from..at], &mut jobs)?;
-                self.queue_long_text(&rules, text, &mut jobs)?;
-                (from, bytes) = (at + 1, 0);
-                continue;
+        memory::catch(|| {
+            if !self.open_text.is_empty() {
+                self.push_part(&[], true, progress)?;
             }
-            bytes += text.len() + 1;
-            if bytes >= JOB_BYTES {
-                self.queue_texts(&rules, &texts[from..=at], &mut jobs)?;
-                (from, bytes) = (at + 1, 0);
+            let rules = Arc::clone(&self.rules);
+            let mut jobs = Vec::new();
+            let (mut from, mut bytes) = (0, 0);
+            for (at, text) in texts.iter().enumerate() {
+                if text.len() > 2 * JOB_BYTES && rules.is_stream() {
+                    self.queue_texts(&rules, &texts[from..at], &mut jobs)?;
+                    self.queue_long_text(&rules, text, &mut jobs)?;
+                    (from, bytes) = (at + 1, 0);
+                    continue;
+                }
+                bytes += text.len() + 1;
+                if bytes >= JOB_BYTES {
+                    self.queue_texts(&rules, &texts[from..=at], &mut jobs)?;
+                    (from, bytes) = (at + 1, 0);
+                }
             }
-        }
-        self.queue_texts(&rules, &texts[from..], &mut jobs)?;
-        run_jobs(&rules, jobs, &mut self.counters, progress)
+            self.queue_texts(&rules, &texts[from..], &mut jobs)?;
+            run_jobs(&rules, jobs, &mut self.counters, progress)
+        })
     }
 
     /// Queues short texts as one job.
@@ -94,7 +98,7 @@ impl TextCounter {
         if texts.is_empty() {
             return Ok(());
         }
-        jobs.push(CountingJob::Texts { texts, base: self.next_ordinal });
+        jobs.checked_push(CountingJob::Texts { texts, base: self.next_ordinal });
         for text in texts {
             self.next_ordinal = rules.next_ordinal(self.next_ordinal, text.len())?;
         }
@@ -116,28 +120,30 @@ impl TextCounter {
 
     /// Counts a part of a text. Later calls add the next parts of the text; `is_last` is true for the last part.
     pub fn push_part(&mut self, part: &[u8], is_last: bool, progress: &mut dyn Progress) -> Result<()> {
-        let mut text = std::mem::take(&mut self.open_text);
-        text.extend_from_slice(part);
-        if is_last {
-            self.next_search_len = 0;
-            return if text.is_empty() { Ok(()) } else { self.push(&[&text], progress) };
-        }
-        if !self.rules.is_stream() || text.len() < self.next_search_len {
+        memory::catch(|| {
+            let mut text = std::mem::take(&mut self.open_text);
+            text.checked_extend_from_slice(part);
+            if is_last {
+                self.next_search_len = 0;
+                return if text.is_empty() { Ok(()) } else { self.push(&[&text], progress) };
+            }
+            if !self.rules.is_stream() || text.len() < self.next_search_len {
+                self.open_text = text;
+                return Ok(());
+            }
+            let rules = Arc::clone(&self.rules);
+            let base = self.next_ordinal;
+            let mut jobs = Vec::new();
+            let end = rules.certain_end(&text)?;
+            queue_parts(&rules, &text, end, base, &mut jobs);
+            run_jobs(&rules, jobs, &mut self.counters, progress)?;
+            self.next_ordinal = base + end as u64;
+            text.drain(..end);
+            // Doubling the length keeps the cost linear if no position is certain to be the end of a piece.
+            self.next_search_len = 2 * text.len();
             self.open_text = text;
-            return Ok(());
-        }
-        let rules = Arc::clone(&self.rules);
-        let base = self.next_ordinal;
-        let mut jobs = Vec::new();
-        let end = rules.certain_end(&text)?;
-        queue_parts(&rules, &text, end, base, &mut jobs);
-        run_jobs(&rules, jobs, &mut self.counters, progress)?;
-        self.next_ordinal = base + end as u64;
-        text.drain(..end);
-        // Doubling the length keeps the cost linear if no position is certain to be the end of a piece.
-        self.next_search_len = 2 * text.len();
-        self.open_text = text;
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Returns the number of bytes of the open text that are not counted yet.
@@ -152,13 +158,15 @@ impl TextCounter {
 
     /// Ends the open text, and returns the counts of all texts.
     pub fn finish(mut self, progress: &mut dyn Progress) -> Result<WordCounter> {
-        self.push_part(&[], true, progress)?;
-        let mut counts = WordCounter::new(self.limit.clone());
-        for counter in self.counters {
-            counts.merge(counter)?;
-        }
-        counts.skip_to(self.next_ordinal);
-        Ok(counts)
+        memory::catch(|| {
+            self.push_part(&[], true, progress)?;
+            let mut counts = WordCounter::new(self.limit.clone());
+            for counter in self.counters {
+                counts.merge(counter)?;
+            }
+            counts.skip_to(self.next_ordinal);
+            Ok(counts)
+        })
     }
 }
 
@@ -172,7 +180,11 @@ fn queue_parts<'t>(rules: &TextRules, text: &'t [u8], to: usize, base: u64, jobs
         } else {
             text.len()
         };
-        jobs.push(CountingJob::Part { text: &text[from..after], to: boundary - from, base: base + from as u64 });
+        jobs.checked_push(CountingJob::Part {
+            text: &text[from..after],
+            to: boundary - from,
+            base: base + from as u64,
+        });
         from = boundary;
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use polytok_memory::{self as memory, Grow};
+
 use crate::error::{Error, Result};
 
 /// A list of distinct words with their counts, in an order that the builder of the list chooses.
@@ -18,15 +20,15 @@ impl WordCounts {
 
     /// Creates an empty list with capacity for `words` words that have `bytes` bytes in total.
     pub fn with_capacity(words: usize, bytes: usize) -> WordCounts {
-        let (ends, counts) = (Vec::with_capacity(words), Vec::with_capacity(words));
-        WordCounts { bytes: Vec::with_capacity(bytes), ends, counts }
+        let (ends, counts) = (memory::with_capacity(words), memory::with_capacity(words));
+        WordCounts { bytes: memory::with_capacity(bytes), ends, counts }
     }
 
     /// Appends a word. The caller makes sure that the list does not contain it yet.
     pub fn push(&mut self, word: &[u8], count: u64) {
-        self.bytes.extend_from_slice(word);
-        self.ends.push(self.bytes.len());
-        self.counts.push(count);
+        self.bytes.checked_extend_from_slice(word);
+        self.ends.checked_push(self.bytes.len());
+        self.counts.checked_push(count);
     }
 
     /// Returns the number of distinct words.

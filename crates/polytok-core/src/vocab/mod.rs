@@ -4,6 +4,7 @@ pub mod dictionary;
 mod row;
 
 use hashbrown::HashMap;
+use polytok_memory::{self as memory, Collect, Copied, Grow, GrowMap};
 
 use crate::error::{Error, Result};
 use crate::native::{FilePart, PartWriter, Stored};
@@ -83,10 +84,10 @@ impl Vocab {
         let size = columns.ids.iter().fold(0, |size, &id| size.max(id.0 + 1));
         let is_odd = |kinds: &[Kind], row: Row| kinds[row.index()] != Kind::Normal;
         let collect_odd_rows =
-            |kinds: &[Kind]| (0..row_count as u32).map(Row).filter(|&row| is_odd(kinds, row)).collect::<Vec<_>>();
+            |kinds: &[Kind]| (0..row_count as u32).map(Row).filter(|&row| is_odd(kinds, row)).checked_collect();
         let mut odd_rows = collect_odd_rows(&columns.kinds);
         if let Some(active_kinds) = &columns.active_kinds {
-            odd_rows.extend(collect_odd_rows(active_kinds));
+            odd_rows.checked_extend(collect_odd_rows(active_kinds));
             odd_rows.sort_unstable();
             odd_rows.dedup();
         }
@@ -205,7 +206,7 @@ impl Vocab {
 impl Stored for Vocab {
     fn write(&self, out: &mut PartWriter) {
         let VocabTables { blob, offsets, ids, scores, wide_scores, kinds, active_kinds } = &self.columns;
-        let numbers = |kinds: &[Kind]| -> Vec<u8> { kinds.iter().map(|&kind| kind as u8).collect() };
+        let numbers = |kinds: &[Kind]| -> Vec<u8> { kinds.iter().map(|&kind| kind as u8).checked_collect() };
         out.table("blob", blob);
         out.table("offsets", offsets);
         out.table("ids", ids);
@@ -222,7 +223,7 @@ impl Stored for Vocab {
     fn read(part: &FilePart) -> Result<Vocab> {
         // The kinds are copied, so that a change of the file cannot make the kinds invalid.
         let kinds = |numbers: Table<u8>| match bytemuck::checked::try_cast_slice::<u8, Kind>(&numbers) {
-            Ok(kinds) => Ok(kinds.to_vec()),
+            Ok(kinds) => Ok(kinds.checked_to_vec()),
             Err(_) => Err(part.section_error("kinds", "are not 1 to 6")),
         };
         Vocab::check(VocabTables {
@@ -247,7 +248,7 @@ fn index_ids(ids: &[TokenId]) -> Result<RowOfId> {
         return Err(Error::Spec(format!("vocab: id {max_id} is too large")));
     }
     if max_id.index() <= 4 * ids.len() + 1024 {
-        let mut rows = vec![NO_ROW; max_id.index() + 1];
+        let mut rows = memory::filled(NO_ROW, max_id.index() + 1);
         for (row, &id) in (0..).map(Row).zip(ids) {
             if std::mem::replace(&mut rows[id.index()], row) != NO_ROW {
                 return Err(duplicate_error(id));
@@ -257,7 +258,7 @@ fn index_ids(ids: &[TokenId]) -> Result<RowOfId> {
     }
     let mut rows = HashMap::default();
     for (row, &id) in (0..).map(Row).zip(ids) {
-        if rows.insert(id, row).is_some() {
+        if rows.checked_insert(id, row).is_some() {
             return Err(duplicate_error(id));
         }
     }

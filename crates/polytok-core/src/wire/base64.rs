@@ -1,6 +1,8 @@
 //! Standard base64 (RFC 4648, section 4). Reading is strict: the text must have padding, and must be exactly the
 //! encoding of the result.
 
+use polytok_memory::Grow;
+
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The six bits of each character, or 0xFF for a byte outside of the alphabet.
@@ -38,7 +40,7 @@ pub(super) fn decode(text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
         if dropped.iter().any(|&byte| byte != 0) {
             return None;
         }
-        bytes.extend_from_slice(kept);
+        bytes.checked_extend_from_slice(kept);
     }
     Some(())
 }
@@ -51,7 +53,7 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
         let bits = u32::from_be_bytes(padded);
         for digit in 0..4 {
             let six_bits = (bits >> (18 - 6 * digit)) as usize & 63;
-            out.push(if digit <= group.len() { ALPHABET[six_bits] } else { b'=' });
+            out.checked_push(if digit <= group.len() { ALPHABET[six_bits] } else { b'=' });
         }
     }
 }

@@ -7,10 +7,11 @@
 
 mod texts;
 
-pub use texts::{byte_level, byte_level_texts, merge_lines, resolve_merges};
-
 use std::collections::HashSet;
 use std::ops::Range;
+pub use texts::{byte_level, byte_level_texts, merge_lines, resolve_merges};
+
+use polytok_memory::{self as memory, Grow, GrowSet};
 
 use crate::error::{Error, Result};
 use crate::wire::show;
@@ -64,55 +65,59 @@ pub struct GgufTexts {
 
 /// Reads the metadata of a file; `data` is the file, or a part from the start of the file that contains all metadata.
 pub fn read(data: &[u8]) -> Result<Metadata> {
-    let mut reader = GgufReader { data, at: 0, big_endian: false };
-    if reader.take_bytes(4, "the magic")? != b"GGUF" {
-        return Err(Error::Format("the file does not begin with GGUF".into()));
-    }
-    reader.big_endian = data.get(4..6) == Some(&[0, 0]);
-    let version = reader.read_u32("the version")?;
-    if !matches!(version, 2 | 3) {
-        return Err(Error::Format(format!("byte 4: version {version} of GGUF is not 2 or 3")));
-    }
-    let tensors = reader.read_u64("the number of tensors")?;
-    let count = reader.read_u64("the number of keys")?;
-    if count > MAX_KEYS {
-        return Err(Error::Format(format!("byte 16: {count} keys exceed the limit of {MAX_KEYS}")));
-    }
-    let mut seen_keys = HashSet::new();
-    let mut entries = Vec::new();
-    for _ in 0..count {
-        let at = reader.at;
-        let entry = reader.read_entry()?;
-        let key = &data[entry.key.clone()];
-        if key.is_empty() {
-            return Err(Error::Format(format!("byte {at}: a key without a name")));
+    memory::catch(|| {
+        let mut reader = GgufReader { data, at: 0, big_endian: false };
+        if reader.take_bytes(4, "the magic")? != b"GGUF" {
+            return Err(Error::Format("the file does not begin with GGUF".into()));
         }
-        if !seen_keys.insert(key) {
-            return Err(Error::Format(format!("byte {at}: the key {} occurs twice", show(key))));
+        reader.big_endian = data.get(4..6) == Some(&[0, 0]);
+        let version = reader.read_u32("the version")?;
+        if !matches!(version, 2 | 3) {
+            return Err(Error::Format(format!("byte 4: version {version} of GGUF is not 2 or 3")));
         }
-        entries.push(entry);
-    }
-    Ok(Metadata { version, big_endian: reader.big_endian, tensors, entries, end: reader.at })
+        let tensors = reader.read_u64("the number of tensors")?;
+        let count = reader.read_u64("the number of keys")?;
+        if count > MAX_KEYS {
+            return Err(Error::Format(format!("byte 16: {count} keys exceed the limit of {MAX_KEYS}")));
+        }
+        let mut seen_keys = HashSet::new();
+        let mut entries = Vec::new();
+        for _ in 0..count {
+            let at = reader.at;
+            let entry = reader.read_entry()?;
+            let key = &data[entry.key.clone()];
+            if key.is_empty() {
+                return Err(Error::Format(format!("byte {at}: a key without a name")));
+            }
+            if !seen_keys.checked_insert(key) {
+                return Err(Error::Format(format!("byte {at}: the key {} occurs twice", show(key))));
+            }
+            entries.checked_push(entry);
+        }
+        Ok(Metadata { version, big_endian: reader.big_endian, tensors, entries, end: reader.at })
+    })
 }
 
 /// Reads an array of `count` strings from the bytes of its value.
 pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<GgufTexts> {
-    let mut reader = GgufReader { data: value, at: 0, big_endian };
-    let mut texts = GgufTexts { blob: Vec::new(), offsets: vec![0] };
-    for _ in 0..count {
-        let text = reader.read_string("an element")?;
-        texts.push(&value[text])?;
-    }
-    Ok(texts)
+    memory::catch(|| {
+        let mut reader = GgufReader { data: value, at: 0, big_endian };
+        let mut texts = GgufTexts { blob: Vec::new(), offsets: vec![0] };
+        for _ in 0..count {
+            let text = reader.read_string("an element")?;
+            texts.push(&value[text])?;
+        }
+        Ok(texts)
+    })
 }
 
 /// Returns the bytes of an array of strings, in the form that `strings` reads.
 pub fn write_strings(texts: &GgufTexts, big_endian: bool) -> Vec<u8> {
-    let mut out = Vec::with_capacity(texts.blob.len() + 8 * texts.len());
+    let mut out = memory::with_capacity(texts.blob.len() + 8 * texts.len());
     for text in texts.iter() {
         let length = text.len() as u64;
-        out.extend_from_slice(&if big_endian { length.to_be_bytes() } else { length.to_le_bytes() });
-        out.extend_from_slice(text);
+        out.checked_extend_from_slice(&if big_endian { length.to_be_bytes() } else { length.to_le_bytes() });
+        out.checked_extend_from_slice(text);
     }
     out
 }
@@ -159,10 +164,10 @@ impl GgufTexts {
 
     /// Appends a text.
     pub fn push(&mut self, text: &[u8]) -> Result<()> {
-        self.blob.extend_from_slice(text);
+        self.blob.checked_extend_from_slice(text);
         let end = u32::try_from(self.blob.len())
             .map_err(|_| Error::Format("the texts of an array together are longer than 4 GiB".into()))?;
-        self.offsets.push(end);
+        self.offsets.checked_push(end);
         Ok(())
     }
 }

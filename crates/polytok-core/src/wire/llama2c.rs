@@ -5,32 +5,36 @@
 //! llama2.c's code fixes the first tokens: 0 is unknown, 1 and 2 are BOS and EOS, 3 to 258 are the bytes. Cost: one
 //! pass.
 
+use polytok_memory::{self as memory, Copied, Grow};
+
 use super::{empty_columns, push_row, rows, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
 /// Reads all tokens. The header must have the length of the longest token.
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
-    let (longest, mut left) =
-        split_u32(data).ok_or_else(|| Error::Format("the file is shorter than its header of 4 bytes".into()))?;
-    let mut columns = empty_columns();
-    let mut true_longest = 0;
-    while !left.is_empty() {
-        let id = columns.ids.len();
-        let at = data.len() - left.len();
-        let (score, text, rest) =
-            split_record(left, longest).map_err(|what| Error::Format(format!("token {id} (byte {at}): {what}")))?;
-        true_longest = true_longest.max(text.len());
-        push_row(&mut columns, text, id as u32, score, kind(id, text))?;
-        left = rest;
-    }
-    if true_longest != longest as usize {
-        let what = format!(
-            "the header says that the longest token has {longest} bytes, but the longest token has {true_longest} bytes"
-        );
-        return Err(Error::Format(what));
-    }
-    Ok(columns)
+    memory::catch(|| {
+        let (longest, mut left) =
+            split_u32(data).ok_or_else(|| Error::Format("the file is shorter than its header of 4 bytes".into()))?;
+        let mut columns = empty_columns();
+        let mut true_longest = 0;
+        while !left.is_empty() {
+            let id = columns.ids.len();
+            let at = data.len() - left.len();
+            let (score, text, rest) =
+                split_record(left, longest).map_err(|what| Error::Format(format!("token {id} (byte {at}): {what}")))?;
+            true_longest = true_longest.max(text.len());
+            push_row(&mut columns, text, id as u32, score, kind(id, text))?;
+            left = rest;
+        }
+        if true_longest != longest as usize {
+            let what = format!(
+                "the header says that the longest token has {longest} bytes, but the longest token has {true_longest} bytes"
+            );
+            return Err(Error::Format(what));
+        }
+        Ok(columns)
+    })
 }
 
 type Record<'a> = (f32, &'a [u8], &'a [u8]);
@@ -64,17 +68,19 @@ fn kind(id: usize, text: &[u8]) -> Kind {
 
 /// Writes a vocabulary in which every id is the row number.
 pub fn write(columns: &VocabColumns) -> Result<Vec<u8>> {
-    let longest = rows(columns).map(<[u8]>::len).max().unwrap_or(0) as u32;
-    let mut out = longest.to_le_bytes().to_vec();
-    for (row, text) in rows(columns).enumerate() {
-        if text.is_empty() {
-            return Err(Error::Format(format!("token {row} {} is empty, which llama2.c cannot read", show(text))));
+    memory::catch(|| {
+        let longest = rows(columns).map(<[u8]>::len).max().unwrap_or(0) as u32;
+        let mut out = longest.to_le_bytes().checked_to_vec();
+        for (row, text) in rows(columns).enumerate() {
+            if text.is_empty() {
+                return Err(Error::Format(format!("token {row} {} is empty, which llama2.c cannot read", show(text))));
+            }
+            out.checked_extend_from_slice(&columns.scores[row].to_le_bytes());
+            out.checked_extend_from_slice(&(text.len() as u32).to_le_bytes());
+            out.checked_extend_from_slice(text);
         }
-        out.extend_from_slice(&columns.scores[row].to_le_bytes());
-        out.extend_from_slice(&(text.len() as u32).to_le_bytes());
-        out.extend_from_slice(text);
-    }
-    Ok(out)
+        Ok(out)
+    })
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use polytok_memory::{self as memory, Grow, GrowMap};
+
 use super::{decimal, empty_columns, lines, push_row, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
@@ -24,30 +26,33 @@ pub struct Merges {
 /// Reads the lines of merges. The first line of `data` is line `first_line` of the file. If all tokens together have
 /// more than `max_bytes` bytes, returns an error.
 pub fn read_merges(data: &[u8], first_line: usize, max_bytes: usize) -> Result<Merges> {
-    let mut columns = empty_columns();
-    for byte in 0..=255u8 {
-        push_row(&mut columns, &[byte], u32::from(byte), 0.0, Kind::Normal)?;
-    }
-    let mut merges = Vec::new();
-    let mut line_of_pair = HashMap::new();
-    for (number, line) in lines(data).map(|(number, line)| (number + first_line - 1, line)) {
-        let wrong = |what: String| Error::Format(format!("line {number}: {what}: {}", show(line)));
-        let next = columns.ids.len() as u32;
-        let (left, right) = read_pair(line, next).map_err(wrong)?;
-        if let Some(first) = line_of_pair.insert((left, right), number) {
-            return Err(wrong(format!("the pair repeats line {first}")));
+    memory::catch(|| {
+        let mut columns = empty_columns();
+        for byte in 0..=255u8 {
+            push_row(&mut columns, &[byte], u32::from(byte), 0.0, Kind::Normal)?;
         }
-        let (left_text, right_text) = (range_of(&columns, left), range_of(&columns, right));
-        if columns.blob.len() + left_text.len() + right_text.len() > max_bytes {
-            let what = "the tokens together are longer than";
-            return Err(wrong(format!("{what} {max_bytes} bytes; use a smaller vocabulary")));
+        let mut merges = Vec::new();
+        let mut line_of_pair = HashMap::new();
+        for (number, line) in lines(data).map(|(number, line)| (number + first_line - 1, line)) {
+            let wrong = |what: String| Error::Format(format!("line {number}: {what}: {}", show(line)));
+            let next = columns.ids.len() as u32;
+            let (left, right) = read_pair(line, next).map_err(wrong)?;
+            if let Some(first) = line_of_pair.checked_insert((left, right), number) {
+                return Err(wrong(format!("the pair repeats line {first}")));
+            }
+            let (left_text, right_text) = (range_of(&columns, left), range_of(&columns, right));
+            if columns.blob.len() + left_text.len() + right_text.len() > max_bytes {
+                let what = "the tokens together are longer than";
+                return Err(wrong(format!("{what} {max_bytes} bytes; use a smaller vocabulary")));
+            }
+            columns.blob.checked_reserve(left_text.len() + right_text.len());
+            columns.blob.extend_from_within(left_text);
+            columns.blob.extend_from_within(right_text);
+            push_row(&mut columns, &[], next, 0.0, Kind::Normal)?;
+            merges.checked_push([left, right, next]);
         }
-        columns.blob.extend_from_within(left_text);
-        columns.blob.extend_from_within(right_text);
-        push_row(&mut columns, &[], next, 0.0, Kind::Normal)?;
-        merges.push([left, right, next]);
-    }
-    Ok(Merges { merges, columns })
+        Ok(Merges { merges, columns })
+    })
 }
 
 fn read_pair(line: &[u8], next: u32) -> std::result::Result<(u32, u32), String> {

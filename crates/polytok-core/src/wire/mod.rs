@@ -19,6 +19,8 @@ pub mod sentencepiece_check;
 pub mod tekken;
 mod texts;
 
+use polytok_memory::Grow;
+
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -30,13 +32,13 @@ fn empty_columns() -> VocabColumns {
 /// Appends a row. Returns an error if the blob is too long for 32-bit offsets.
 #[inline]
 fn push_row(columns: &mut VocabColumns, bytes: &[u8], id: u32, score: f32, kind: Kind) -> Result<()> {
-    columns.blob.extend_from_slice(bytes);
+    columns.blob.checked_extend_from_slice(bytes);
     let end = u32::try_from(columns.blob.len())
         .map_err(|_| Error::Format("the vocabulary's texts together are longer than 4 GiB".into()))?;
-    columns.offsets.push(end);
-    columns.ids.push(id);
-    columns.scores.push(score);
-    columns.kinds.push(kind);
+    columns.offsets.checked_push(end);
+    columns.ids.checked_push(id);
+    columns.scores.checked_push(score);
+    columns.kinds.checked_push(kind);
     Ok(())
 }
 

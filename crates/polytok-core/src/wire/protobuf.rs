@@ -4,6 +4,8 @@
 //! groups, which only old files have, are skipped. Cost: one pass. A list stores the open groups, so the reader does
 //! not recurse.
 
+use polytok_memory::Grow;
+
 use crate::error::{Error, Result};
 
 /// The value of a field, by its wire type.
@@ -102,7 +104,7 @@ impl<'a> MessageFields<'a> {
         while let Some(&innermost) = open.last() {
             let start = self.at;
             match self.tag()? {
-                (number, GROUP_START) => open.push(number),
+                (number, GROUP_START) => open.checked_push(number),
                 (number, GROUP_END) if number == innermost => drop(open.pop()),
                 (_, GROUP_END) => return Err(damage_error(start, "a group ends that was never started")),
                 (_, wire_type) => drop(self.value(wire_type)?),
@@ -167,10 +169,10 @@ fn damage_error(at: usize, what: &str) -> Error {
 /// Appends a varint.
 pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
-        out.push(value as u8 | 0x80);
+        out.checked_push(value as u8 | 0x80);
         value >>= 7;
     }
-    out.push(value as u8);
+    out.checked_push(value as u8);
 }
 
 /// Returns the length in bytes of a value as a varint.

@@ -11,6 +11,8 @@
 
 use std::collections::HashMap;
 
+use polytok_memory::{self as memory, Copied, Grow, GrowMap};
+
 use super::texts::find_repeated_text;
 use super::{base64, decimal, empty_columns, lines, push_row, rows, show, text};
 use crate::error::{Error, Result};
@@ -22,26 +24,28 @@ const EMPTY: &[u8] = b"=";
 
 /// Reads all lines, in file order.
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
-    let mut columns = empty_columns();
-    let mut line_of_row = Vec::new();
-    let mut bytes = Vec::new();
-    for (number, line) in lines(data) {
-        let wrong = |what: &str| Error::Format(format!("line {number}: {what}: {}", show(line)));
-        let mut fields =
-            line.split(|byte| byte.is_ascii_whitespace() || *byte == 0x0B).filter(|field| !field.is_empty());
-        let (text, rank) = match (fields.next(), fields.next(), fields.next()) {
-            (None, ..) => continue,
-            (Some(text), Some(rank), None) => (text, rank),
-            _ => return Err(wrong("not two fields (base64 and rank)")),
-        };
-        let digits = if text == EMPTY { b"" } else { text };
-        base64::decode(digits, &mut bytes).ok_or_else(|| wrong("the first field is not base64"))?;
-        let rank = decimal(rank).ok_or_else(|| wrong("the second field is not a rank from 0 to 4294967295"))?;
-        push_row(&mut columns, &bytes, rank, 0.0, Kind::Normal)?;
-        line_of_row.push(number);
-    }
-    check_unique(&columns, &line_of_row)?;
-    Ok(columns)
+    memory::catch(|| {
+        let mut columns = empty_columns();
+        let mut line_of_row = Vec::new();
+        let mut bytes = Vec::new();
+        for (number, line) in lines(data) {
+            let wrong = |what: &str| Error::Format(format!("line {number}: {what}: {}", show(line)));
+            let mut fields =
+                line.split(|byte| byte.is_ascii_whitespace() || *byte == 0x0B).filter(|field| !field.is_empty());
+            let (text, rank) = match (fields.next(), fields.next(), fields.next()) {
+                (None, ..) => continue,
+                (Some(text), Some(rank), None) => (text, rank),
+                _ => return Err(wrong("not two fields (base64 and rank)")),
+            };
+            let digits = if text == EMPTY { b"" } else { text };
+            base64::decode(digits, &mut bytes).ok_or_else(|| wrong("the first field is not base64"))?;
+            let rank = decimal(rank).ok_or_else(|| wrong("the second field is not a rank from 0 to 4294967295"))?;
+            push_row(&mut columns, &bytes, rank, 0.0, Kind::Normal)?;
+            line_of_row.checked_push(number);
+        }
+        check_unique(&columns, &line_of_row)?;
+        Ok(columns)
+    })
 }
 
 fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
@@ -54,9 +58,9 @@ fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
     if columns.ids.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
-    let mut row_of_rank = HashMap::with_capacity(columns.ids.len());
+    let mut row_of_rank = HashMap::new();
     for (row, &rank) in columns.ids.iter().enumerate() {
-        if let Some(first) = row_of_rank.insert(rank, row) {
+        if let Some(first) = row_of_rank.checked_insert(rank, row) {
             return repeat_error(format!("the rank {rank}"), first, row);
         }
     }
@@ -76,7 +80,7 @@ pub fn spec(data: &[u8], pattern: Option<&str>, special: &[(&str, u32)]) -> Resu
         invert: false,
     });
     let special_token = |&(text, id): &(&str, u32)| SpecialToken {
-        text: text.as_bytes().to_vec(),
+        text: text.as_bytes().checked_to_vec(),
         id: TokenId(id),
         ..SpecialToken::default()
     };
@@ -89,13 +93,13 @@ pub fn spec(data: &[u8], pattern: Option<&str>, special: &[(&str, u32)]) -> Resu
 
 /// Writes the file, line by line in row order.
 pub fn write(columns: &VocabColumns) -> Vec<u8> {
-    let mut out = Vec::with_capacity(columns.blob.len() * 4 / 3 + 12 * columns.ids.len());
+    let mut out = memory::with_capacity(columns.blob.len() * 4 / 3 + 12 * columns.ids.len());
     for (text, rank) in rows(columns).zip(&columns.ids) {
         if text.is_empty() {
-            out.extend_from_slice(EMPTY);
+            out.checked_extend_from_slice(EMPTY);
         }
         base64::encode(text, &mut out);
-        out.extend_from_slice(format!(" {rank}\n").as_bytes());
+        out.checked_extend_from_slice(format!(" {rank}\n").as_bytes());
     }
     out
 }

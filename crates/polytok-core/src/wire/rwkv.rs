@@ -8,6 +8,8 @@
 
 use std::collections::HashMap;
 
+use polytok_memory::{self as memory, Grow, GrowMap};
+
 use super::texts::find_repeated_text;
 use super::{decimal, empty_columns, lines, push_row, show, text};
 use crate::error::{Error, Result};
@@ -15,18 +17,20 @@ use crate::spec::{Kind, VocabColumns};
 
 /// Reads all lines, in file order.
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
-    let mut columns = empty_columns();
-    let mut line_of_id = HashMap::new();
-    for (number, line) in lines(data) {
-        let wrong = |what: String| Error::Format(format!("line {number}: {what}: {}", show(line)));
-        let (id, text) = read_line(line).map_err(wrong)?;
-        if let Some(first) = line_of_id.insert(id, number) {
-            return Err(wrong(format!("the id {id} repeats line {first}")));
+    memory::catch(|| {
+        let mut columns = empty_columns();
+        let mut line_of_id = HashMap::new();
+        for (number, line) in lines(data) {
+            let wrong = |what: String| Error::Format(format!("line {number}: {what}: {}", show(line)));
+            let (id, text) = read_line(line).map_err(wrong)?;
+            if let Some(first) = line_of_id.checked_insert(id, number) {
+                return Err(wrong(format!("the id {id} repeats line {first}")));
+            }
+            push_row(&mut columns, &text, id, 0.0, Kind::Normal)?;
         }
-        push_row(&mut columns, &text, id, 0.0, Kind::Normal)?;
-    }
-    check_texts(&columns)?;
-    Ok(columns)
+        check_texts(&columns)?;
+        Ok(columns)
+    })
 }
 
 fn check_texts(columns: &VocabColumns) -> Result<()> {
@@ -80,7 +84,7 @@ struct LiteralBody<'a> {
 
 impl LiteralBody<'_> {
     fn parse(mut self) -> std::result::Result<Vec<u8>, String> {
-        let mut out = Vec::with_capacity(self.left.len());
+        let mut out = memory::with_capacity(self.left.len());
         while let Some((&byte, left)) = self.left.split_first() {
             self.left = left;
             match byte {
@@ -88,7 +92,7 @@ impl LiteralBody<'_> {
                 _ if byte == self.quote => {
                     return Err("the literal ends before the length begins".into());
                 }
-                _ => out.push(byte),
+                _ => out.checked_push(byte),
             }
         }
         Ok(out)
@@ -116,11 +120,11 @@ impl LiteralBody<'_> {
     fn push_number(&self, number: u32, out: &mut Vec<u8>) -> std::result::Result<(), String> {
         if self.is_bytes {
             // Three octal digits can be a number above 255, of which Python uses the low byte.
-            out.push(number as u8);
+            out.checked_push(number as u8);
             return Ok(());
         }
         let character = char::from_u32(number).ok_or_else(|| format!("U+{number:04X} is not a Unicode character"))?;
-        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        out.checked_extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         Ok(())
     }
 
@@ -154,11 +158,11 @@ fn push_simple_escape(byte: u8, out: &mut Vec<u8>) {
         b't' => b'\t',
         b'v' => 0x0B,
         _ => {
-            out.push(b'\\');
+            out.checked_push(b'\\');
             byte
         }
     };
-    out.push(character);
+    out.checked_push(character);
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 //! `details` is a sequence of records {varint: distance from the row of the preceding record; u8: flags; varint: length
 //! of the unknown fields; the unknown fields}. Cost: one pass over the file.
 
+use polytok_memory::{self as memory, Grow};
+
 use super::protobuf::{FieldValue, MessageFields, push_varint, split_varint, varint_len};
 use super::{empty_columns, push_row, rows};
 use crate::error::{Error, Result};
@@ -57,34 +59,37 @@ pub fn probe(data: &[u8]) -> Result<()> {
 
 /// Reads a `.model` and separates the pieces from its other fields.
 pub fn read_pieces(data: &[u8]) -> Result<ModelPieces<'_>> {
-    let mut pieces = ModelPieces { columns: empty_columns(), details: Vec::new(), rest: Vec::new(), charsmap: None };
-    let (mut last_detail, mut has_normalizer) = (0, false);
-    for field in MessageFields::new(data) {
-        let field = field?;
-        match (field.number, field.value) {
-            (1, FieldValue::Bytes(message)) => {
-                let row = pieces.columns.ids.len();
-                let (flags, unknown) = read_piece(message, &mut pieces.columns)
-                    .map_err(|error| Error::Format(format!("piece {row} (byte {}): {error}", field.at)))?;
-                if flags != 0 || !unknown.is_empty() {
-                    push_varint(&mut pieces.details, (row - last_detail) as u64);
-                    pieces.details.push(flags);
-                    push_varint(&mut pieces.details, unknown.len() as u64);
-                    pieces.details.extend(unknown);
-                    last_detail = row;
+    memory::catch(|| {
+        let mut pieces =
+            ModelPieces { columns: empty_columns(), details: Vec::new(), rest: Vec::new(), charsmap: None };
+        let (mut last_detail, mut has_normalizer) = (0, false);
+        for field in MessageFields::new(data) {
+            let field = field?;
+            match (field.number, field.value) {
+                (1, FieldValue::Bytes(message)) => {
+                    let row = pieces.columns.ids.len();
+                    let (flags, unknown) = read_piece(message, &mut pieces.columns)
+                        .map_err(|error| Error::Format(format!("piece {row} (byte {}): {error}", field.at)))?;
+                    if flags != 0 || !unknown.is_empty() {
+                        push_varint(&mut pieces.details, (row - last_detail) as u64);
+                        pieces.details.checked_push(flags);
+                        push_varint(&mut pieces.details, unknown.len() as u64);
+                        pieces.details.checked_extend(unknown);
+                        last_detail = row;
+                    }
                 }
-            }
-            (NORMALIZER_FIELD, FieldValue::Bytes(message)) if !has_normalizer => {
-                has_normalizer = true;
-                pieces.charsmap = push_without_charsmap(&mut pieces.rest, message);
-                if pieces.charsmap.is_none() {
-                    pieces.rest.extend_from_slice(field.raw);
+                (NORMALIZER_FIELD, FieldValue::Bytes(message)) if !has_normalizer => {
+                    has_normalizer = true;
+                    pieces.charsmap = push_without_charsmap(&mut pieces.rest, message);
+                    if pieces.charsmap.is_none() {
+                        pieces.rest.checked_extend_from_slice(field.raw);
+                    }
                 }
+                _ => pieces.rest.checked_extend_from_slice(field.raw),
             }
-            _ => pieces.rest.extend_from_slice(field.raw),
         }
-    }
-    Ok(pieces)
+        Ok(pieces)
+    })
 }
 
 /// Appends a normalizer without its charsmap to `rest`, and returns the charsmap, so that its several hundred kilobytes
@@ -100,10 +105,10 @@ fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'
         }
     }
     let (field, charsmap) = charsmap_field.filter(|(_, charsmap)| !charsmap.is_empty())?;
-    rest.push((NORMALIZER_FIELD << 3 | 2) as u8);
+    rest.checked_push((NORMALIZER_FIELD << 3 | 2) as u8);
     push_varint(rest, (message.len() - field.raw.len()) as u64);
-    rest.extend_from_slice(&message[..field.at]);
-    rest.extend_from_slice(&message[field.at + field.raw.len()..]);
+    rest.checked_extend_from_slice(&message[..field.at]);
+    rest.checked_extend_from_slice(&message[field.at + field.raw.len()..]);
     Some(charsmap)
 }
 
@@ -144,7 +149,7 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
             (3, FieldValue::Varint(number)) if (1..=6).contains(&(number as i32)) => {
                 kind = Some(Kind::try_from(number as u8)?);
             }
-            _ => unknown.extend_from_slice(field.raw),
+            _ => unknown.checked_extend_from_slice(field.raw),
         }
     }
     if text.is_empty() {
@@ -160,39 +165,41 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
 
 /// Writes the pieces of a `.model`; the caller appends all other fields.
 pub fn write_pieces(columns: &VocabColumns, details: &[u8]) -> Result<Vec<u8>> {
-    let mut out = Vec::with_capacity(columns.blob.len() + 16 * columns.ids.len());
-    let mut details = PieceDetails { remaining_bytes: details, row: 0 };
-    let mut record = details.next_record()?;
-    for (row, text) in rows(columns).enumerate() {
-        let (mut flags, mut unknown) = (0, &[][..]);
-        if let Some((at, record_flags, record_unknown)) = record
-            && at == row
-        {
-            (flags, unknown) = (record_flags, record_unknown);
-            record = details.next_record()?;
+    memory::catch(|| {
+        let mut out = memory::with_capacity(columns.blob.len() + 16 * columns.ids.len());
+        let mut details = PieceDetails { remaining_bytes: details, row: 0 };
+        let mut record = details.next_record()?;
+        for (row, text) in rows(columns).enumerate() {
+            let (mut flags, mut unknown) = (0, &[][..]);
+            if let Some((at, record_flags, record_unknown)) = record
+                && at == row
+            {
+                (flags, unknown) = (record_flags, record_unknown);
+                record = details.next_record()?;
+            }
+            write_piece(&mut out, text, columns.scores[row], columns.kinds[row], flags, unknown);
         }
-        write_piece(&mut out, text, columns.scores[row], columns.kinds[row], flags, unknown);
-    }
-    Ok(out)
+        Ok(out)
+    })
 }
 
 fn write_piece(out: &mut Vec<u8>, text: &[u8], score: f32, kind: Kind, flags: u8, unknown: &[u8]) {
     let has_score = flags & WITHOUT_SCORE == 0 || score.to_bits() != 0;
     let has_type = flags & WITH_NORMAL_TYPE != 0 || kind != Kind::Normal;
     let fields_len = 1 + varint_len(text.len() as u64) + 5 * usize::from(has_score) + 2 * usize::from(has_type);
-    out.push(0x0A);
+    out.checked_push(0x0A);
     push_varint(out, (fields_len + text.len() + unknown.len()) as u64);
-    out.push(0x0A);
+    out.checked_push(0x0A);
     push_varint(out, text.len() as u64);
-    out.extend_from_slice(text);
+    out.checked_extend_from_slice(text);
     if has_score {
-        out.push(0x15);
-        out.extend_from_slice(&score.to_le_bytes());
+        out.checked_push(0x15);
+        out.checked_extend_from_slice(&score.to_le_bytes());
     }
     if has_type {
-        out.extend_from_slice(&[0x18, kind as u8]);
+        out.checked_extend_from_slice(&[0x18, kind as u8]);
     }
-    out.extend_from_slice(unknown);
+    out.checked_extend_from_slice(unknown);
 }
 
 /// Reads the records of `details`, in row order.

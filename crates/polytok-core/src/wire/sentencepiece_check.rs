@@ -3,6 +3,8 @@
 //! The texts of the errors are polytok's own, but the error is the first error that the reference finds: it checks the
 //! pieces in the order of their ids, and then the whole vocabulary. Cost: one pass and a map of all texts.
 
+use polytok_memory as memory;
+
 use super::texts::TextIndex;
 use super::{rows, show};
 use crate::error::{Error, Result};
@@ -41,36 +43,38 @@ impl PieceRules {
 
 /// Returns an error at the first piece that SentencePiece refuses to load.
 pub fn check_pieces(columns: &VocabColumns, rules: &PieceRules) -> Result<()> {
-    // An ordinary piece and a reserved piece can have the same text, except in BPE models that follow the newest
-    // version.
-    let texts_are_unique = rules.is_newest() && rules.model == ModelType::Bpe;
-    let is_reserved = |kind: Kind| matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
-    let room = if texts_are_unique { 0 } else { columns.kinds.iter().filter(|&&kind| is_reserved(kind)).count() };
-    let (mut ordinary, mut reserved) = (TextIndex::new(columns), TextIndex::with_room(columns, room));
-    let mut unknown = None;
-    let mut bytes = 0;
-    for (row, text) in rows(columns).enumerate() {
-        let kind = columns.kinds[row];
-        let wrong = |what: String| Error::Format(format!("piece {row} {}: {what}", show(text)));
-        if text == b"\0" && rules.is_newest() && (rules.byte_fallback || kind == Kind::Unused) {
-            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback, SentencePiece 0.2.3 and polytok's reader
-            // treat every NUL piece as unused.
-            continue;
+    memory::catch(|| {
+        // An ordinary piece and a reserved piece can have the same text, except in BPE models that follow the newest
+        // version.
+        let texts_are_unique = rules.is_newest() && rules.model == ModelType::Bpe;
+        let is_reserved = |kind: Kind| matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
+        let room = if texts_are_unique { 0 } else { columns.kinds.iter().filter(|&&kind| is_reserved(kind)).count() };
+        let (mut ordinary, mut reserved) = (TextIndex::new(columns), TextIndex::with_room(columns, room));
+        let mut unknown = None;
+        let mut bytes = 0;
+        for (row, text) in rows(columns).enumerate() {
+            let kind = columns.kinds[row];
+            let wrong = |what: String| Error::Format(format!("piece {row} {}: {what}", show(text)));
+            if text == b"\0" && rules.is_newest() && (rules.byte_fallback || kind == Kind::Unused) {
+                // SentencePiece 0.2.3 skips an unused NUL. With byte fallback, SentencePiece 0.2.3 and polytok's reader
+                // treat every NUL piece as unused.
+                continue;
+            }
+            check_text(text, rules).map_err(wrong)?;
+            let texts = if is_reserved(kind) && !texts_are_unique { &mut reserved } else { &mut ordinary };
+            if let Some(first) = texts.insert(row) {
+                return Err(wrong(format!("the same text as piece {first}")));
+            }
+            if kind == Kind::Unknown
+                && let Some(first) = unknown.replace(row)
+            {
+                return Err(wrong(format!("a second piece of type UNKNOWN; the first is piece {first}")));
+            }
+            bytes += usize::from(kind == Kind::Byte);
+            check_kind(text, kind, columns.scores[row], rules).map_err(wrong)?;
         }
-        check_text(text, rules).map_err(wrong)?;
-        let texts = if is_reserved(kind) && !texts_are_unique { &mut reserved } else { &mut ordinary };
-        if let Some(first) = texts.insert(row) {
-            return Err(wrong(format!("the same text as piece {first}")));
-        }
-        if kind == Kind::Unknown
-            && let Some(first) = unknown.replace(row)
-        {
-            return Err(wrong(format!("a second piece of type UNKNOWN; the first is piece {first}")));
-        }
-        bytes += usize::from(kind == Kind::Byte);
-        check_kind(text, kind, columns.scores[row], rules).map_err(wrong)?;
-    }
-    check_vocabulary(columns, rules, unknown.is_some(), bytes)
+        check_vocabulary(columns, rules, unknown.is_some(), bytes)
+    })
 }
 
 fn check_text(text: &[u8], rules: &PieceRules) -> std::result::Result<(), String> {

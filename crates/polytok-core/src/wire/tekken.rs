@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use polytok_memory::{self as memory, Grow};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -56,45 +57,47 @@ pub fn vocab_range(data: &[u8]) -> Result<Range<usize>> {
 
 /// Reads the array; the entry at index `i` gets the id `first_id + i`.
 pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<TekkenEntries> {
-    let mut reader = TekkenReader {
-        vocab,
-        live,
-        first_id,
-        entries: TekkenEntries { columns: empty_columns(), unequal_texts: Vec::new(), unused: None },
-    };
-    let mut json = serde_json::Deserializer::from_slice(vocab);
-    let count = json.deserialize_seq(&mut reader).map_err(|error| Error::Format(error_text(&error)))?;
-    if count < live {
-        return Err(Error::Format(format!("vocab: {count} entries, but the configuration requires {live}")));
-    }
-    let entries = reader.entries;
-    if let Some((first, row)) = find_repeated_text(&entries.columns) {
-        let token = show(text(&entries.columns, row));
-        return Err(Error::Format(format!("vocab: entry {row}: the token {token} repeats entry {first}")));
-    }
-    Ok(entries)
+    memory::catch(|| {
+        let mut reader = TekkenReader {
+            vocab,
+            live,
+            first_id,
+            entries: TekkenEntries { columns: empty_columns(), unequal_texts: Vec::new(), unused: None },
+        };
+        let mut json = serde_json::Deserializer::from_slice(vocab);
+        let count = json.deserialize_seq(&mut reader).map_err(|error| Error::Format(error_text(&error)))?;
+        if count < live {
+            return Err(Error::Format(format!("vocab: {count} entries, but the configuration requires {live}")));
+        }
+        let entries = reader.entries;
+        if let Some((first, row)) = find_repeated_text(&entries.columns) {
+            let token = show(text(&entries.columns, row));
+            return Err(Error::Format(format!("vocab: entry {row}: the token {token} repeats entry {first}")));
+        }
+        Ok(entries)
+    })
 }
 
 /// Writes the entries of all rows, without the brackets of the array. The rank of an entry is its row.
 pub fn write(columns: &VocabColumns, unequal_texts: &[(u32, Option<String>)], layout: &Layout) -> Vec<u8> {
-    let mut out = Vec::with_capacity(columns.blob.len() * 3 + 64 * columns.ids.len());
+    let mut out = memory::with_capacity(columns.blob.len() * 3 + 64 * columns.ids.len());
     let mut remaining_texts = unequal_texts.iter().peekable();
     for (row, bytes) in rows(columns).enumerate() {
         if row > 0 {
-            out.extend_from_slice(layout.separator.as_bytes());
+            out.checked_extend_from_slice(layout.separator.as_bytes());
         }
-        out.extend_from_slice(layout.rank.as_bytes());
-        out.extend_from_slice(row.to_string().as_bytes());
-        out.extend_from_slice(layout.bytes.as_bytes());
-        out.push(b'"');
+        out.checked_extend_from_slice(layout.rank.as_bytes());
+        out.checked_extend_from_slice(row.to_string().as_bytes());
+        out.checked_extend_from_slice(layout.bytes.as_bytes());
+        out.checked_push(b'"');
         base64::encode(bytes, &mut out);
-        out.push(b'"');
-        out.extend_from_slice(layout.text.as_bytes());
+        out.checked_push(b'"');
+        out.checked_extend_from_slice(layout.text.as_bytes());
         match remaining_texts.next_if(|(text_row, _)| *text_row as usize == row) {
             Some((_, text)) => write_text(text.as_deref(), layout.ascii, &mut out),
             None => write_text(std::str::from_utf8(bytes).ok(), layout.ascii, &mut out),
         }
-        out.extend_from_slice(layout.end.as_bytes());
+        out.checked_extend_from_slice(layout.end.as_bytes());
     }
     out
 }
@@ -102,14 +105,14 @@ pub fn write(columns: &VocabColumns, unequal_texts: &[(u32, Option<String>)], la
 fn write_text(text: Option<&str>, ascii: bool, out: &mut Vec<u8>) {
     let quoted = serde_json::json!(text).to_string();
     if !ascii {
-        return out.extend_from_slice(quoted.as_bytes());
+        return out.checked_extend_from_slice(quoted.as_bytes());
     }
     for character in quoted.chars() {
         if (' '..='~').contains(&character) {
-            out.push(character as u8);
+            out.checked_push(character as u8);
         } else {
             for unit in character.encode_utf16(&mut [0; 2]) {
-                out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+                out.checked_extend_from_slice(format!("\\u{unit:04x}").as_bytes());
             }
         }
     }
@@ -206,7 +209,7 @@ impl TekkenReader<'_> {
         }
         let text = entry.token_str.as_deref();
         if text != std::str::from_utf8(&bytes).ok() {
-            self.entries.unequal_texts.push((index, text.map(str::to_owned)));
+            self.entries.unequal_texts.checked_push((index, text.map(str::to_owned)));
         }
         push_row(&mut self.entries.columns, &bytes, self.first_id + index, 0.0, Kind::Normal)
             .map_err(|error| error.to_string())

@@ -3,6 +3,8 @@
 //! The set is an open-addressing table of row numbers, at most half full. The seed of the hash function is a hash of
 //! all texts, so that no file can make lookups slow. A hash map keyed by slices would need six times the memory.
 
+use polytok_memory as memory;
+
 use super::text;
 use crate::hash::hash_bytes;
 use crate::spec::VocabColumns;
@@ -25,7 +27,7 @@ impl<'a> TextIndex<'a> {
 
     /// Creates an empty set with room for `rows` rows.
     pub(super) fn with_room(columns: &'a VocabColumns, rows: usize) -> TextIndex<'a> {
-        let slots = vec![0; (2 * rows).next_power_of_two().max(2)];
+        let slots = memory::zeroed((2 * rows).next_power_of_two().max(2));
         let row_mask = (columns.ids.len() as u32)
             .saturating_add(1)
             .checked_next_power_of_two()

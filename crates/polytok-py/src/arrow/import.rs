@@ -11,6 +11,7 @@ use arrow_schema::DataType;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use polytok_core::error::Error;
 use polytok_core::texts::Texts;
+use polytok_memory as memory;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -48,7 +49,8 @@ pub fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
             object.get_type().name()?
         )));
     };
-    let chunks = object.py().detach(|| arrays.iter().map(read_texts).collect::<Result<_, _>>());
+    let read = || memory::run_caught(|| arrays.iter().map(read_texts).collect::<Result<_, _>>());
+    let chunks = object.py().detach(read).map_err(|refused| to_python(refused.into()))?;
     Ok(Chunks { chunks: chunks.map_err(broken)?, data_type, is_stream })
 }
 

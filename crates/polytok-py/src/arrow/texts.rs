@@ -9,6 +9,7 @@ use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use polytok_core::texts::Texts;
+use polytok_memory::{Collect, Grow};
 
 /// A buffer that a column of texts keeps.
 struct HeldBuffer(Buffer);
@@ -62,9 +63,11 @@ fn read_view_texts(data: &ArrayData) -> Result<Texts, String> {
         if data.is_valid(row) {
             let bytes = view.to_le_bytes();
             let text = view_text(&bytes, &data.buffers()[1..]);
-            buffer.extend_from_slice(text.ok_or_else(|| format!("the view of row {row} is outside the buffers"))?);
+            buffer.checked_extend_from_slice(
+                text.ok_or_else(|| format!("the view of row {row} is outside the buffers"))?,
+            );
         }
-        spans.push(from..buffer.len());
+        spans.checked_push(from..buffer.len());
     }
     Ok(Texts::new(Arc::new(buffer), spans))
 }
@@ -106,7 +109,7 @@ fn read_dictionary_texts(data: &ArrayData, keys: &DataType) -> Result<Texts, Str
 fn rows<T: ArrowNativeType>(data: &ArrayData) -> Result<Vec<Option<usize>>, String> {
     let keys: &[T] = entries(&data.buffers()[0], data, 0)?;
     let key = |(row, key): (usize, &T)| data.is_valid(row).then(|| key.to_usize().unwrap_or(usize::MAX));
-    Ok(keys.iter().enumerate().map(key).collect())
+    Ok(keys.iter().enumerate().map(key).checked_collect())
 }
 
 /// Returns the numbers of the rows of an array in `buffer`, followed by `more` further numbers.

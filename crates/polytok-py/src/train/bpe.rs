@@ -1,6 +1,6 @@
 //! Wraps the trainers of BPE and WordPiece.
 
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::{PyArray1, PyArray2};
 use polytok_core::error::Result;
 use polytok_core::train::bpe::{
     self, Affixes, AlphabetOptions, Merge, MergeLimits, MergeObserver, MergeRules, TieRule, WordUnit,
@@ -11,6 +11,7 @@ use pyo3::types::PyBytes;
 
 use super::counts::PyWordCounter;
 use super::progress::Reporter;
+use crate::objects;
 
 /// The kind of the initial symbols of words, and the affixes of the characters of a word.
 #[derive(FromPyObject)]
@@ -52,7 +53,7 @@ fn bpe_alphabet<'py>(
     let special = special.into_iter().map(String::into_bytes).collect();
     let options = AlphabetOptions { special_tokens: special, initial_chars: initial, limit };
     let texts = Reporter::new(None).run(py, |_| bpe::alphabet(&mut words.0, &options, unit, &affixes))?;
-    Ok((0..texts.len() as u32).map(|id| PyBytes::new(py, texts.get(id))).collect())
+    (0..texts.len() as u32).map(|id| objects::bytes(py, texts.get(id))).collect()
 }
 
 /// The options of learning merges.
@@ -81,7 +82,7 @@ impl MergeObserver for Reporter {
     fn on_merge(&mut self, number: usize, of: usize, merge: Merge, text: &[u8]) -> Result<()> {
         let Merge { left, right, id, count, .. } = merge;
         self.report_each(|py, each| {
-            each.call1(py, (number, of, left, right, id, PyBytes::new(py, text), count)).map(drop)
+            each.call1(py, (number, of, left, right, id, objects::bytes(py, text)?, count)).map(drop)
         })
     }
 }
@@ -117,11 +118,11 @@ fn bpe_learn<'py>(
     let counts: Vec<u64> = learned.merges.iter().map(|merge| merge.count).collect();
     let before: Vec<u32> = learned.merges.iter().map(|merge| merge.symbols as u32).collect();
     Ok((
-        PyBytes::new(py, &blob),
-        offsets.into_pyarray(py),
+        objects::bytes(py, &blob)?,
+        objects::array(py, offsets)?,
         columns(py, &learned.merges)?,
-        counts.into_pyarray(py),
-        before.into_pyarray(py),
+        objects::array(py, counts)?,
+        objects::array(py, before)?,
         learned.within_limit,
     ))
 }
@@ -130,7 +131,7 @@ fn bpe_learn<'py>(
 fn columns<'py>(py: Python<'py>, merges: &[Merge]) -> PyResult<Bound<'py, PyArray2<u32>>> {
     use numpy::PyArrayMethods;
     let flat: Vec<u32> = merges.iter().flat_map(|merge| [merge.left, merge.right, merge.id]).collect();
-    flat.into_pyarray(py).reshape([merges.len(), 3])
+    objects::array(py, flat)?.reshape([merges.len(), 3])
 }
 
 /// Adds the functions to the module.

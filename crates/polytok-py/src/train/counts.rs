@@ -10,14 +10,16 @@ use polytok_core::error::Error;
 use polytok_core::train::counter::{CountsFile, Limit, Order, RunFile, Spill, WordCounter, write_counts};
 use polytok_core::train::room::usable_memory;
 use polytok_core::train::texts::{TextCounter, TextRules};
+use polytok_memory::Collect;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
 
 use super::progress::Reporter;
 use super::words::PyWords;
-use crate::errors::to_python;
+use crate::errors::{catch, to_python};
+use crate::gil::detach;
+use crate::objects::{self, Items};
 use crate::spec;
 
 /// The size of the buffer between the engine and a Python file.
@@ -54,7 +56,7 @@ struct PyFile(Py<PyAny>);
 
 impl Write for PyFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = Python::attach(|py| self.0.call_method1(py, "write", (PyBytes::new(py, bytes),)).map(drop));
+        let written = Python::attach(|py| self.0.call_method1(py, "write", (objects::bytes(py, bytes)?,)).map(drop));
         written.map(|()| bytes.len()).map_err(io::Error::other)
     }
 
@@ -97,9 +99,9 @@ impl PyTextCounter {
     }
 
     /// Counts whole texts.
-    fn push(&mut self, py: Python<'_>, texts: Vec<PyBackedBytes>) -> PyResult<()> {
+    fn push(&mut self, py: Python<'_>, texts: Items<PyBackedBytes>) -> PyResult<()> {
         let counter = self.get()?;
-        let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
+        let texts = catch(|| texts.0.iter().map(|text| &text[..]).checked_collect())?;
         Reporter::new(None).run(py, |progress| counter.push(&texts, progress))
     }
 
@@ -145,8 +147,9 @@ impl PyWordCounter {
     }
 
     /// Adds words with their counts, after all earlier words.
-    fn add(&mut self, words: Vec<(PyBackedBytes, u64)>) -> PyResult<()> {
-        words.iter().try_for_each(|(word, times)| self.0.add(word, *times)).map_err(to_python)
+    fn add(&mut self, words: Items<(PyBackedBytes, u64)>) -> PyResult<()> {
+        let add = || words.0.iter().try_for_each(|(word, times)| self.0.add(word, *times));
+        catch(add)?.map_err(to_python)
     }
 
     /// Adds the words of a counts file, and returns the description of the file.
@@ -207,7 +210,7 @@ fn training_room(limit: usize) -> usize {
 #[pyfunction]
 fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
     let open = || CountsFile::open(PyFile(file)).map(|file| file.description().to_owned());
-    py.detach(open).map_err(to_python)
+    detach(py, open)
 }
 
 /// Adds the classes and functions to the module.

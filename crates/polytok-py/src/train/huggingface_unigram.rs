@@ -6,6 +6,7 @@ use pyo3::types::PyBytes;
 
 use super::progress::Reporter;
 use super::words::PyWords;
+use crate::objects;
 
 /// Learns pieces with their scores, in the order in which the vocabulary is filled.
 #[pyfunction]
@@ -31,7 +32,7 @@ fn train_huggingface_unigram<'py>(
         threads,
     };
     let pieces = Reporter::new(None).run(py, |progress| huggingface_unigram::train(words, &options, progress))?;
-    Ok(pieces.into_iter().map(|(piece, score)| (PyBytes::new(py, &piece), score)).collect())
+    pieces.iter().map(|(piece, score)| Ok((objects::bytes(py, piece)?, *score))).collect()
 }
 
 /// Adds the function to the module.

@@ -7,6 +7,7 @@ use pyo3::types::PyBytes;
 
 use super::progress::Reporter;
 use super::words::PyWords;
+use crate::objects;
 
 /// Learns a longest-match vocabulary. Returns the entries in the order of the ids, and the number of
 /// tokens of the words.
@@ -39,7 +40,7 @@ fn train_longest_match<'py>(
         usable_memory: room,
     };
     let trained = Reporter::new(report).run(py, |progress| longest::train(words, &options, progress))?;
-    Ok((trained.entries.iter().map(|entry| PyBytes::new(py, entry)).collect(), trained.tokens))
+    Ok((trained.entries.iter().map(|entry| objects::bytes(py, entry)).collect::<PyResult<_>>()?, trained.tokens))
 }
 
 /// Adds the function to the module.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use polytok_core::error::{Error, Result};
 use polytok_core::train::progress::Progress;
+use polytok_memory as memory;
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -34,7 +35,7 @@ impl Reporter {
 
     /// Runs long work without the GIL. If the Python function raises an exception, returns this exception.
     pub fn run<T: Send>(mut self, py: Python<'_>, work: impl FnOnce(&mut Reporter) -> Result<T> + Send) -> PyResult<T> {
-        let outcome = py.detach(|| work(&mut self));
+        let outcome = py.detach(|| memory::catch(|| work(&mut self)));
         outcome.map_err(|error| match (error, self.raised) {
             (Error::Interrupted, Some(raised)) => raised,
             (error, _) => to_python(error),

@@ -3,7 +3,7 @@
 use std::borrow::BorrowMut;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{SentencePieceNormalize, SentencePieceVersion};
 use polytok_core::train::counter::{Limit, WordCounter};
@@ -18,6 +18,7 @@ use polytok_core::train::sentencepiece::word_and_char::{self, WordSink};
 use polytok_core::train::sentencepiece::{ScoredPiece, bpe, charsmap};
 use polytok_core::train::unigram::sentences::{self, SentenceCounter};
 use polytok_core::train::unigram::{self, UnigramOptions};
+use polytok_memory::Collect;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -25,7 +26,9 @@ use pyo3::types::PyBytes;
 use super::counts::{self, PyMemoryLimit, PyWordCounter};
 use super::progress::Reporter;
 use super::unigram::PyUnigramOptions;
-use crate::errors::to_python;
+use crate::errors::{catch, to_python};
+use crate::gil::detach;
+use crate::objects::{self, Items};
 
 /// Pieces and their scores.
 pub type ScoredPieces<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>>);
@@ -41,15 +44,15 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Compiles the named rules to a character map.
 #[pyfunction]
 fn sentencepiece_charsmap<'py>(py: Python<'py>, name: &str, version: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let compiled = py.detach(|| charsmap::compile(&charsmap::named::rules(name, core_version(version)?)?));
-    Ok(PyBytes::new(py, &compiled.map_err(to_python)?))
+    let compiled = detach(py, || charsmap::compile(&charsmap::named::rules(name, core_version(version)?)?))?;
+    objects::bytes(py, &compiled)
 }
 
 /// Compiles a file of rules to a character map.
 #[pyfunction]
 fn sentencepiece_compile_rules<'py>(py: Python<'py>, file: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let compiled = py.detach(|| charsmap::compile(&charsmap::parse(file)?));
-    Ok(PyBytes::new(py, &compiled.map_err(to_python)?))
+    let compiled = detach(py, || charsmap::compile(&charsmap::parse(file)?))?;
+    objects::bytes(py, &compiled)
 }
 
 fn core_version(version: &str) -> Result<SentencePieceVersion> {
@@ -177,9 +180,9 @@ impl PySentenceCounter {
     }
 
     /// Reads more texts.
-    fn push(&mut self, py: Python<'_>, texts: Vec<PyBackedBytes>) -> PyResult<()> {
+    fn push(&mut self, py: Python<'_>, texts: Items<PyBackedBytes>) -> PyResult<()> {
         let Some(kind) = &mut self.corpus else { return Err(finished_error()) };
-        let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
+        let texts = catch(|| texts.0.iter().map(|text| &text[..]).checked_collect())?;
         Reporter::new(None).run(py, |_| with_corpus!(&mut **kind, corpus => corpus.push(&texts)))?;
         self.skipped = with_corpus!(&**kind, corpus => corpus.skipped());
         Ok(())
@@ -258,9 +261,9 @@ fn train_sentencepiece<'py>(
         true => learner.run(&mut counted.0, progress),
         false => learner.run(std::mem::take(&mut counted.0), progress),
     })?;
-    let (pieces, scores): (Vec<_>, Vec<f32>) =
-        scored_pieces.iter().map(|(piece, score)| (PyBytes::new(py, piece), score)).unzip();
-    Ok((pieces, scores.into_pyarray(py)))
+    let pieces = scored_pieces.iter().map(|(piece, _)| objects::bytes(py, piece)).collect::<PyResult<_>>()?;
+    let scores = catch(|| scored_pieces.iter().map(|&(_, score)| score).checked_collect())?;
+    Ok((pieces, objects::array(py, scores)?))
 }
 
 /// The parameters of learning pieces from counts.

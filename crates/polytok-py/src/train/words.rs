@@ -4,6 +4,8 @@ use polytok_core::train::words::WordCounts;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::objects;
+
 /// Distinct words with their counts.
 #[pyclass(frozen, name = "Words")]
 pub struct PyWords(pub WordCounts);
@@ -25,7 +27,7 @@ impl PyWords {
     }
 
     /// Lists all words and counts, in order.
-    fn to_list<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u64)> {
-        self.0.iter().map(|(word, count)| (PyBytes::new(py, word), count)).collect()
+    fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyBytes>, u64)>> {
+        self.0.iter().map(|(word, count)| Ok((objects::bytes(py, word)?, count))).collect()
     }
 }

@@ -7,11 +7,14 @@ use std::path::PathBuf;
 use memmap2::Mmap;
 use polytok_core::error::Error;
 use polytok_core::wire::gguf::{self, GgufTexts};
+use polytok_memory::Copied;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::{raised, read_merges};
 use crate::columns::{self, PyColumn};
+use crate::errors::{catch, mapping_error};
+use crate::objects;
 
 /// A column of texts: the bytes of all texts, and the offset at which each text begins, then the total length.
 type PyTextColumn<'py> = (Bound<'py, PyBytes>, PyColumn<'py>);
@@ -22,12 +25,12 @@ type TextColumn<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 type PyEntry<'py> = (Bound<'py, PyBytes>, u32, u32, u64, usize, usize);
 
 fn to_python(py: Python<'_>, texts: GgufTexts) -> PyResult<PyTextColumn<'_>> {
-    Ok((PyBytes::new(py, &texts.blob), columns::view(py, &texts.offsets)?))
+    Ok((objects::bytes(py, &texts.blob)?, columns::view(py, &texts.offsets)?))
 }
 
 fn to_core((blob, offsets): TextColumn<'_>) -> PyResult<GgufTexts> {
-    let offsets = columns::read(&offsets).unwrap_or_default(); // try_new refuses a column without offsets
-    GgufTexts::try_new(blob.as_bytes().to_vec(), offsets).map_err(raised)
+    let offsets = columns::read(&offsets)?.unwrap_or_default(); // try_new refuses a column without offsets
+    GgufTexts::try_new(catch(|| blob.as_bytes().checked_to_vec())?, offsets).map_err(raised)
 }
 
 /// Reads the metadata of a file. Returns the version, whether the file is big-endian, the number of tensors, the
@@ -36,10 +39,11 @@ fn to_core((blob, offsets): TextColumn<'_>) -> PyResult<GgufTexts> {
 fn gguf_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(u32, bool, u64, Vec<PyEntry<'py>>, usize)> {
     let read = gguf::read(data).map_err(raised)?;
     let entry = |entry: gguf::GgufEntry| {
-        let key = PyBytes::new(py, &data[entry.key]);
-        (key, entry.kind, entry.element, entry.count, entry.value.start, entry.value.end)
+        let key = objects::bytes(py, &data[entry.key])?;
+        Ok((key, entry.kind, entry.element, entry.count, entry.value.start, entry.value.end))
     };
-    Ok((read.version, read.big_endian, read.tensors, read.entries.into_iter().map(entry).collect(), read.end))
+    let entries = read.entries.into_iter().map(entry).collect::<PyResult<_>>()?;
+    Ok((read.version, read.big_endian, read.tensors, entries, read.end))
 }
 
 /// Returns the end of the metadata of a file, without reading the tensors after the metadata.
@@ -49,7 +53,7 @@ fn gguf_metadata_end(path: PathBuf) -> PyResult<usize> {
     // SAFETY: the mapping is read-only, and is removed before this function returns. If a program changes the file
     // meanwhile, the end of the metadata can be wrong, and the caller's bytes are then checked again. If a program
     // truncates the file meanwhile, the system ends the process, as with every mapped file.
-    let map = unsafe { Mmap::map(&file)? };
+    let map = unsafe { Mmap::map(&file) }.map_err(mapping_error)?;
     Ok(gguf::read(&map).map_err(raised)?.end)
 }
 
@@ -62,7 +66,7 @@ fn gguf_strings<'py>(py: Python<'py>, value: &[u8], count: u64, big_endian: bool
 /// Writes an array of strings.
 #[pyfunction]
 fn gguf_write_strings<'py>(py: Python<'py>, texts: TextColumn<'py>, big_endian: bool) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &gguf::write_strings(&to_core(texts)?, big_endian)))
+    objects::bytes(py, &gguf::write_strings(&to_core(texts)?, big_endian))
 }
 
 /// Converts GPT-2's characters to bytes in the texts whose byte in `mapped` is not zero. Also returns the indexes of

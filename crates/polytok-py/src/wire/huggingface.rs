@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use super::{PyColumns, raised, read_merges, read_vocab, to_python};
 use crate::columns::{self, Merges, PyColumn};
+use crate::errors::catch;
 
 fn merges_to_core(merges: Option<Bound<'_, PyAny>>) -> PyResult<Merges> {
     merges.map_or(Ok(Merges::new()), |merges| read_merges(&merges))
@@ -59,7 +60,8 @@ fn huggingface_bytes<'py>(
 /// Finds the row of each text; None for a text without a row. If several rows have a text, returns the last row.
 #[pyfunction]
 fn huggingface_rows(vocab: &Bound<'_, PyAny>, texts: Vec<Vec<u8>>) -> PyResult<Vec<Option<usize>>> {
-    Ok(huggingface::rows_of(&read_vocab(vocab)?, &texts))
+    let columns = read_vocab(vocab)?;
+    catch(|| huggingface::rows_of(&columns, &texts))
 }
 
 /// Writes the JSON values of `vocab` and `merges`.

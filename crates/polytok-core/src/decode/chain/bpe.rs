@@ -4,6 +4,8 @@
 //! suffix on, until the next token arrives. An empty suffix matches before and after every character, as in
 //! `str::replace`.
 
+use polytok_memory::{Grow, TryCollect};
+
 use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
@@ -25,7 +27,7 @@ impl BpeDecoder {
 
 impl ChainStep for BpeDecoder {
     fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
-        state.held_text.extend_from_slice(text);
+        state.held_text.checked_extend_from_slice(text);
     }
 
     fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
@@ -50,6 +52,10 @@ impl ChainStep for BpeDecoder {
     fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
         let last = tokens.len().wrapping_sub(1);
         let content = |i| if i == last { b"".as_slice() } else { b" " };
-        tokens.iter().enumerate().map(|(i, token)| token.replace(self.suffix.as_bytes(), content(i))).collect()
+        tokens
+            .iter()
+            .enumerate()
+            .map(|(i, token)| token.replace(self.suffix.as_bytes(), content(i)))
+            .checked_try_collect()
     }
 }

@@ -8,6 +8,8 @@
 //! represents a byte if the token has the form `<0x..>`, with six bytes, and Rust parses the two bytes after `<0x` as a
 //! hexadecimal number; so `<0x+F>` represents a byte too. All other tokens pass unchanged.
 
+use polytok_memory::{Copied, Grow};
+
 use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
@@ -21,7 +23,7 @@ pub(super) struct ByteFallbackDecoder;
 impl ChainStep for ByteFallbackDecoder {
     fn push_text(&self, state: &mut StepState, text: &[u8], out: &mut TokenFlow) {
         if !state.passes_unchanged && state.held_text.len() + text.len() <= BYTE_TOKEN_LEN {
-            state.held_text.extend_from_slice(text);
+            state.held_text.checked_extend_from_slice(text);
             return;
         }
         if !state.passes_unchanged {
@@ -37,7 +39,7 @@ impl ChainStep for ByteFallbackDecoder {
         if std::mem::take(&mut state.passes_unchanged) {
             out.end_token();
         } else if let Some(byte) = byte_of_token(&state.held_text) {
-            state.held_bytes.push(byte);
+            state.held_bytes.checked_push(byte);
             if state.is_eager {
                 let mut text = Vec::new();
                 append_characters(&mut state.held_bytes, &mut state.has_broken_run, &mut text);
@@ -58,7 +60,7 @@ impl ChainStep for ByteFallbackDecoder {
     }
 
     fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        (!is_part && byte_of_token(token).is_none()).then(|| token.to_vec())
+        (!is_part && byte_of_token(token).is_none()).then(|| token.checked_to_vec())
     }
 
     fn is_settled(&self, state: &StepState) -> bool {
@@ -74,11 +76,11 @@ impl ChainStep for ByteFallbackDecoder {
         for token in tokens {
             match byte_of_token(&token.bytes) {
                 Some(byte) => {
-                    run.push(TracedText { bytes: vec![byte], sources: vec![token.whole], whole: token.whole })
+                    run.checked_push(TracedText { bytes: vec![byte], sources: vec![token.whole], whole: token.whole })
                 }
                 None => {
                     append_traced_run(&mut run, &mut out);
-                    out.push(token);
+                    out.checked_push(token);
                 }
             }
         }
@@ -90,9 +92,9 @@ impl ChainStep for ByteFallbackDecoder {
 /// Appends the text of a run of bytes, and empties the run.
 pub(super) fn append_run(run: &mut Vec<u8>, out: &mut Vec<u8>) {
     if std::str::from_utf8(run).is_ok() {
-        out.extend_from_slice(run);
+        out.checked_extend_from_slice(run);
     } else {
-        out.extend_from_slice("\u{FFFD}".repeat(run.len()).as_bytes());
+        run.iter().for_each(|_| out.checked_extend_from_slice("\u{FFFD}".as_bytes()));
     }
     run.clear();
 }
@@ -106,9 +108,9 @@ fn append_traced_run(run: &mut Vec<TracedText>, out: &mut Vec<TracedText>) {
             text.push("\u{FFFD}".as_bytes(), byte.whole);
             text
         };
-        out.extend(run.iter().map(replacement));
+        out.checked_extend(run.iter().map(replacement));
     } else if !run.is_empty() {
-        out.push(joined);
+        out.checked_push(joined);
     }
     run.clear();
 }
@@ -129,10 +131,10 @@ pub(super) fn append_characters(run: &mut Vec<u8>, is_broken: &mut bool, out: &m
             error.valid_up_to()
         }
     };
-    out.extend_from_slice(&run[..valid_len]);
+    out.checked_extend_from_slice(&run[..valid_len]);
     run.drain(..valid_len);
     if *is_broken {
-        out.extend_from_slice("\u{FFFD}".repeat(run.len()).as_bytes());
+        run.iter().for_each(|_| out.checked_extend_from_slice("\u{FFFD}".as_bytes()));
         run.clear();
     }
 }

@@ -4,6 +4,8 @@
 //! are the output. If other steps follow, bytes that are not UTF-8 are replaced by U+FFFD, and an incomplete character
 //! at the end of the bytes is held back.
 
+use polytok_memory::{self as memory, Collect, Copied, Grow};
+
 use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
@@ -17,7 +19,7 @@ pub(super) struct ByteLevelDecoder {
 
 impl ChainStep for ByteLevelDecoder {
     fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
-        state.held_text.extend_from_slice(text);
+        state.held_text.checked_extend_from_slice(text);
     }
 
     fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
@@ -26,14 +28,14 @@ impl ChainStep for ByteLevelDecoder {
         if self.is_last {
             out.push(&bytes);
         } else {
-            state.held_bytes.extend_from_slice(&bytes);
+            state.held_bytes.checked_extend_from_slice(&bytes);
             flush(&mut state.held_bytes, out);
         }
         Ok(())
     }
 
     fn finish(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
-        out.push_token(String::from_utf8_lossy(&state.held_bytes).as_bytes());
+        out.push_token(memory::lossy(&state.held_bytes).as_bytes());
         state.held_bytes.clear();
         Ok(())
     }
@@ -52,20 +54,20 @@ impl ChainStep for ByteLevelDecoder {
     }
 
     fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
-        let joined = TracedText::join(&tokens.iter().map(traced_bytes_of_token).collect::<Vec<_>>());
+        let joined = TracedText::join(&tokens.iter().map(traced_bytes_of_token).checked_collect());
         Ok(vec![if self.is_last { joined } else { joined.to_valid_utf8() }])
     }
 }
 
 fn bytes_of_token(token: &[u8]) -> Vec<u8> {
-    std::str::from_utf8(token).ok().and_then(to_bytes).unwrap_or_else(|| token.to_vec())
+    std::str::from_utf8(token).ok().and_then(to_bytes).unwrap_or_else(|| token.checked_to_vec())
 }
 
 /// Does the same as [`bytes_of_token`], and keeps the sources.
 fn traced_bytes_of_token(token: &TracedText) -> TracedText {
     let Some(bytes) = std::str::from_utf8(&token.bytes).ok().and_then(to_bytes) else { return token.clone() };
     let starts = (0..token.bytes.len()).filter(|&at| is_start(token.bytes[at]));
-    TracedText { sources: starts.map(|at| token.sources[at]).collect(), bytes, whole: token.whole }
+    TracedText { sources: starts.map(|at| token.sources[at]).checked_collect(), bytes, whole: token.whole }
 }
 
 /// Writes all bytes except an incomplete character at the end, which stays in `bytes`.
@@ -75,7 +77,7 @@ fn flush(bytes: &mut Vec<u8>, out: &mut TokenFlow) {
         _ => 0,
     };
     let written_len = bytes.len() - held_len;
-    out.push(String::from_utf8_lossy(&bytes[..written_len]).as_bytes());
+    out.push(memory::lossy(&bytes[..written_len]).as_bytes());
     bytes.drain(..written_len);
 }
 

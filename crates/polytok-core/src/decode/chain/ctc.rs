@@ -1,6 +1,8 @@
 //! CTC: drops each token that repeats the token before it, removes the padding text from tokens, replaces the delimiter
 //! by a space if the cleanup is on, and drops tokens that are empty after these changes.
 
+use polytok_memory::Grow;
+
 use super::super::traced::TracedText;
 use super::cleanup::{clean_punctuation, clean_traced};
 use super::flow::TokenFlow;
@@ -16,7 +18,7 @@ pub(super) struct CtcDecoder {
 
 impl ChainStep for CtcDecoder {
     fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
-        state.held_text.extend_from_slice(text);
+        state.held_text.checked_extend_from_slice(text);
     }
 
     fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
@@ -44,7 +46,7 @@ impl ChainStep for CtcDecoder {
                 token = clean_traced(token)?.replace(self.delimiter.as_bytes(), b" ")?;
             }
             if !token.bytes.is_empty() {
-                out.push(token);
+                out.checked_push(token);
             }
         }
         Ok(out)

@@ -3,6 +3,8 @@
 //! The last token can be incomplete: later calls append to its text. So the steps after a Fuse process the start of the
 //! single token that Fuse writes, before this token is complete.
 
+use polytok_memory::Grow;
+
 /// The tokens that one step passes to the next step.
 #[derive(Clone, Debug)]
 pub(super) struct TokenFlow {
@@ -29,7 +31,7 @@ impl TokenFlow {
     pub fn push(&mut self, text: &[u8]) {
         self.is_over |= text.len() > self.max_len - self.text.len();
         if !self.is_over {
-            self.text.extend_from_slice(text);
+            self.text.checked_extend_from_slice(text);
         }
     }
 
@@ -46,7 +48,7 @@ impl TokenFlow {
 
     /// Completes the last token.
     pub fn end_token(&mut self) {
-        self.ends.push(self.text.len());
+        self.ends.checked_push(self.text.len());
     }
 
     /// Appends a whole token.

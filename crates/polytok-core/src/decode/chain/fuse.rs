@@ -1,6 +1,8 @@
 //! The two steps that join tokens: Fuse, and the step that puts spaces between the tokens of a tokenizer without a
 //! decoder.
 
+use polytok_memory::{Collect, Copied, Grow};
+
 use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
@@ -25,7 +27,7 @@ impl ChainStep for FuseDecoder {
     }
 
     fn settled_output(&self, token: &[u8], _is_part: bool) -> Option<Vec<u8>> {
-        Some(token.to_vec())
+        Some(token.checked_to_vec())
     }
 
     fn keeps_tokens(&self) -> bool {
@@ -46,7 +48,7 @@ pub(super) struct SpaceJoiner;
 
 impl ChainStep for SpaceJoiner {
     fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
-        state.held_text.extend_from_slice(text);
+        state.held_text.checked_extend_from_slice(text);
     }
 
     fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
@@ -73,6 +75,6 @@ impl ChainStep for SpaceJoiner {
             text.push_part(token, 0, token.bytes.len());
             text
         };
-        Ok(tokens.iter().enumerate().map(with_space).collect())
+        Ok(tokens.iter().enumerate().map(with_space).checked_collect())
     }
 }

@@ -4,6 +4,8 @@
 //! held text is a prefix of the pattern, so its length is stored instead of its bytes (Knuth, Morris and Pratt). Cost:
 //! linear in the text, whatever the pattern is.
 
+use polytok_memory::{self as memory, Copied};
+
 use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use crate::error::Result;
@@ -17,7 +19,7 @@ pub(super) struct LiteralReplacer {
 
 impl LiteralReplacer {
     pub fn new(pattern: &[u8]) -> LiteralReplacer {
-        let mut borders = vec![0; pattern.len() + 1];
+        let mut borders = memory::zeroed(pattern.len() + 1);
         let mut border = 0;
         for end in 1..pattern.len() {
             while border > 0 && pattern[border] != pattern[end] {
@@ -26,7 +28,7 @@ impl LiteralReplacer {
             border += usize::from(pattern[border] == pattern[end]);
             borders[end + 1] = border;
         }
-        LiteralReplacer { pattern: pattern.to_vec(), borders }
+        LiteralReplacer { pattern: pattern.checked_to_vec(), borders }
     }
 
     /// Replaces the matches in a token, and keeps the sources of its bytes. An empty token stays empty.
@@ -73,7 +75,7 @@ impl LiteralReplacer {
         let mut held_len = 0;
         self.push(&mut held_len, text, content, &mut out);
         self.finish(&mut held_len, content, &mut out);
-        (!out.is_over()).then(|| out.text().to_vec())
+        (!out.is_over()).then(|| out.text().checked_to_vec())
     }
 }
 

@@ -1,6 +1,8 @@
 //! Metaspace: replaces the visible text for spaces (usually U+2581) by a space. In the first token this text is removed
 //! instead, unless the tokenizer never inserts it before a text.
 
+use polytok_memory::TryCollect;
+
 use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::literal::LiteralReplacer;
@@ -49,6 +51,10 @@ impl ChainStep for MetaspaceDecoder {
 
     fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
         let content = |i| if i > 0 { b" " } else { self.first_content };
-        tokens.iter().enumerate().map(|(i, token)| self.replacer.replace_traced(token, content(i))).collect()
+        tokens
+            .iter()
+            .enumerate()
+            .map(|(i, token)| self.replacer.replace_traced(token, content(i)))
+            .checked_try_collect()
     }
 }

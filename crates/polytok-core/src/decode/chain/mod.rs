@@ -28,6 +28,11 @@ mod wordpiece;
 
 use std::borrow::Cow;
 
+use byte_fallback::{append_characters, append_run};
+use flow::TokenFlow;
+use polytok_memory::{self as memory, Collect, Copied, Grow};
+use step::{ChainStep, StepState};
+
 use super::row_texts::{RowTexts, SettledOutput};
 use super::traced::TracedText;
 use crate::byte_level::to_text;
@@ -37,9 +42,6 @@ use crate::spec::{DecodeStep, Kind};
 use crate::special::Specials;
 use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
-use byte_fallback::{append_characters, append_run};
-use flow::TokenFlow;
-use step::{ChainStep, StepState};
 
 /// A compiled chain.
 pub struct DecodeChain {
@@ -151,7 +153,7 @@ impl DecodeChain {
         {
             match texts.get(row) {
                 SettledOutput::Byte(byte) => {
-                    state.byte_run.push(byte);
+                    state.byte_run.checked_push(byte);
                     if state.is_eager {
                         append_characters(&mut state.byte_run, &mut state.has_broken_run, out);
                     }
@@ -160,7 +162,7 @@ impl DecodeChain {
                 SettledOutput::Text(text) => {
                     append_run(&mut state.byte_run, out);
                     state.has_broken_run = false;
-                    out.extend_from_slice(&text);
+                    out.checked_extend_from_slice(&text);
                     return Ok(());
                 }
                 SettledOutput::Depends => {}
@@ -190,7 +192,7 @@ impl DecodeChain {
 
     /// Sends all tokens through the steps, and keeps the sources of their bytes.
     pub(super) fn decode_traced(&self, tokens: impl Iterator<Item = TracedText>) -> Result<TracedText> {
-        let tokens = self.steps.iter().try_fold(tokens.collect(), |tokens, step| step.apply_traced(tokens))?;
+        let tokens = self.steps.iter().try_fold(tokens.checked_collect(), |tokens, step| step.apply_traced(tokens))?;
         Ok(TracedText::join(&tokens))
     }
 
@@ -239,7 +241,7 @@ impl DecodeChain {
             }
             std::mem::swap(input, output);
         }
-        out.extend_from_slice(input.text());
+        out.checked_extend_from_slice(input.text());
         Ok(())
     }
 }
@@ -260,7 +262,7 @@ fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: TokenId, byte_le
 
 /// Replaces bytes that are not UTF-8 by U+FFFD.
 fn to_valid_utf8(text: &[u8]) -> Cow<'_, [u8]> {
-    match String::from_utf8_lossy(text) {
+    match memory::lossy(text) {
         Cow::Borrowed(_) => text.into(),
         Cow::Owned(text) => text.into_bytes().into(),
     }
@@ -269,12 +271,12 @@ fn to_valid_utf8(text: &[u8]) -> Cow<'_, [u8]> {
 fn compile_steps(steps: &[DecodeStep]) -> Result<Vec<Box<dyn ChainStep>>> {
     // A Fuse at the end changes no text, and a ByteLevel before it must be compiled as the last step.
     let len = steps.iter().rposition(|step| !matches!(step, DecodeStep::Fuse)).map_or(0, |last| last + 1);
-    let mut compiled_steps = Vec::with_capacity(len);
+    let mut compiled_steps = memory::with_capacity(len);
     let mut is_fused = false;
     for (i, step) in steps[..len].iter().enumerate() {
         let step = compile_step(step, i + 1 == len, is_fused)?;
         is_fused |= step.writes_one_token();
-        compiled_steps.push(step);
+        compiled_steps.checked_push(step);
     }
     Ok(compiled_steps)
 }
@@ -316,7 +318,7 @@ fn compute_settled_output(
     byte_fallback_step: Option<usize>,
     token: &[u8],
 ) -> SettledOutput<'static> {
-    let mut text = token.to_vec();
+    let mut text = token.checked_to_vec();
     let mut is_part = false;
     for (i, step) in steps.iter().enumerate() {
         if let Some(byte) = step.represented_byte(&text).filter(|_| byte_fallback_step == Some(i)) {
@@ -335,6 +337,6 @@ fn compute_settled_output(
 fn take_text(token: &mut Vec<u8>) -> String {
     match String::from_utf8(std::mem::take(token)) {
         Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        Err(error) => memory::lossy(error.as_bytes()).into_owned(),
     }
 }

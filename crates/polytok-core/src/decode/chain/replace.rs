@@ -3,6 +3,8 @@
 //! A literal pattern is replaced while the parts of a token arrive; a regular expression is replaced when the token is
 //! complete. An empty token stays empty.
 
+use polytok_memory::{Collect, Grow, TryCollect};
+
 use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::literal::LiteralReplacer;
@@ -48,7 +50,7 @@ impl ChainStep for ReplaceLiteral {
     }
 
     fn apply_traced(&self, tokens: Vec<TracedText>) -> Result<Vec<TracedText>> {
-        tokens.iter().map(|token| self.replacer.replace_traced(token, &self.content)).collect()
+        tokens.iter().map(|token| self.replacer.replace_traced(token, &self.content)).checked_try_collect()
     }
 }
 
@@ -67,7 +69,7 @@ impl ReplaceMatches {
 
 impl ChainStep for ReplaceMatches {
     fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
-        state.held_text.extend_from_slice(text);
+        state.held_text.checked_extend_from_slice(text);
     }
 
     fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
@@ -86,9 +88,9 @@ impl ChainStep for ReplaceMatches {
             BoundedOutput::run(limit(token.bytes.len()), &mut out, |out| self.replacer.apply(&token.bytes, out))??;
             // Text that is inserted at the start comes from the first id of the token.
             let (first, _) = token.whole;
-            let sources = out.spans.iter().map(|&(start, end)| (start.max(first), end.max(first))).collect();
+            let sources = out.spans.iter().map(|&(start, end)| (start.max(first), end.max(first))).checked_collect();
             Ok(TracedText { bytes: out.text, sources, whole: token.whole })
         };
-        tokens.into_iter().map(apply).collect()
+        tokens.into_iter().map(apply).checked_try_collect()
     }
 }

@@ -4,6 +4,8 @@
 //! overlap or if `stop` exceeds the length of the token.) If an incomplete token ends with copies of the character, up
 //! to `stop` copies are held back as a number.
 
+use polytok_memory::{Collect, Copied};
+
 use super::super::traced::TracedText;
 use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
@@ -80,11 +82,11 @@ impl ChainStep for StripDecoder {
 
     fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
         if is_part {
-            return (self.stop == 0).then(|| token.to_vec());
+            return (self.stop == 0).then(|| token.checked_to_vec());
         }
         let mut out = TokenFlow::default();
         self.push_text(&mut StepState::default(), token, &mut out);
-        Some(out.text().to_vec())
+        Some(out.text().checked_to_vec())
     }
 
     fn is_settled(&self, state: &StepState) -> bool {
@@ -109,6 +111,6 @@ impl ChainStep for StripDecoder {
             text.push_part(token, start, end);
             text
         };
-        Ok(tokens.iter().map(strip).collect())
+        Ok(tokens.iter().map(strip).checked_collect())
     }
 }

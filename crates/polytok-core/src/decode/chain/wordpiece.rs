@@ -1,6 +1,8 @@
 //! WordPiece: joins tokens with spaces, but a token that starts with the prefix continues the word before it, without
 //! the prefix. The cleanup of English punctuation can run on each token.
 
+use polytok_memory::{Copied, Grow, TryCollect};
+
 use super::super::traced::TracedText;
 use super::cleanup::{clean_punctuation, clean_traced};
 use super::flow::TokenFlow;
@@ -27,7 +29,7 @@ impl WordPieceDecoder {
 
 impl ChainStep for WordPieceDecoder {
     fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
-        state.held_text.extend_from_slice(text);
+        state.held_text.checked_extend_from_slice(text);
     }
 
     fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
@@ -37,7 +39,7 @@ impl ChainStep for WordPieceDecoder {
     }
 
     fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        (!is_part).then(|| self.added_text(take_text(&mut token.to_vec()), true).into_bytes())
+        (!is_part).then(|| self.added_text(take_text(&mut token.checked_to_vec()), true).into_bytes())
     }
 
     fn is_settled(&self, state: &StepState) -> bool {
@@ -53,6 +55,6 @@ impl ChainStep for WordPieceDecoder {
             text.push_part(token, if is_suffix { prefix.len() } else { 0 }, token.bytes.len());
             if self.cleanup { clean_traced(text) } else { Ok(text) }
         };
-        tokens.iter().enumerate().map(add).collect()
+        tokens.iter().enumerate().map(add).checked_try_collect()
     }
 }

@@ -5,6 +5,8 @@
 //! byte needs no merging. Twin: merging the same bytes as one piece. Cost: one pass over all entries when the table is
 //! built, and one bit test for each byte of text.
 
+use polytok_memory::{Collect, Grow};
+
 use super::{Bpe, BpeScratch, SymbolOutput};
 use crate::boundary::neighbours::BytePairs;
 use crate::error::Result;
@@ -60,9 +62,9 @@ impl Bpe {
         // The pattern can leave text unmatched, which is in no segment. So the piece is assembled from the removed
         // segments, with the offset of each byte.
         let removed_segments = removed_segments.iter().flat_map(|segment| segment.start..segment.end);
-        let mut offsets: Vec<u32> = removed_segments.chain(valid_len as u32..text.len() as u32).collect();
-        let piece: Vec<u8> = offsets.iter().map(|&at| text[at as usize]).collect();
-        offsets.push(text.len() as u32);
+        let mut offsets: Vec<u32> = removed_segments.chain(valid_len as u32..text.len() as u32).checked_collect();
+        let piece: Vec<u8> = offsets.iter().map(|&at| text[at as usize]).checked_collect();
+        offsets.checked_push(text.len() as u32);
         self.segment_broken(&piece, scratch, &mut |segment| emit(map_offsets(segment, |at| offsets[at as usize])))
     }
 
@@ -77,7 +79,7 @@ impl Bpe {
         split(std::str::from_utf8(prefix).unwrap_or_default(), &mut |start, end| {
             last_piece = segments.len();
             let mut push_segment = |segment: Segment| {
-                segments.push(map_offsets(segment, |at| at + start as u32));
+                segments.checked_push(map_offsets(segment, |at| at + start as u32));
                 Ok(())
             };
             if result.is_ok() {

@@ -10,6 +10,8 @@
 
 use std::ops::Range;
 
+use polytok_memory::Grow;
+
 use super::merge::{PairLookup, PlacedSymbol};
 use super::merging::MergingSource;
 use super::symbol::{Rank, Symbol};
@@ -73,7 +75,7 @@ impl ByText<'_> {
         while at < part.end {
             let end = at + if self.is_of_bytes { 1 } else { utf8::char_len(&self.text[at..part.end]) };
             let row = self.dictionary.reachable_rows.find(self.vocab, &self.text[at..end]);
-            symbols.push(PlacedSymbol::new(row.map_or(Symbol::INERT, Symbol::row), at));
+            symbols.checked_push(PlacedSymbol::new(row.map_or(Symbol::INERT, Symbol::row), at));
             at = end;
         }
     }

@@ -15,6 +15,7 @@
 //! all of the time is waiting for the memory of the table.
 
 use hashbrown::HashSet;
+use polytok_memory::{Collect, Grow, GrowSet};
 
 use super::merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
 use super::merging::{Merging, MergingSource, RowSplitter};
@@ -59,11 +60,11 @@ impl PairDerivation {
         let can_have_pairs = |&row: &Row| {
             ranks[row.index()] != Rank::NONE && vocab.bytes(row).len() >= 2 && dictionary.reaches(vocab, row)
         };
-        let mut rows: Vec<Row> = vocab.rows().filter(can_have_pairs).collect();
+        let mut rows: Vec<Row> = vocab.rows().filter(can_have_pairs).checked_collect();
         if !rows.is_sorted_by_key(|&row| ranks[row.index()]) {
             rows.sort_by_key(|&row| ranks[row.index()]);
         }
-        let order = rows.iter().map(|&row| (ranks[row.index()], Symbol::row(row))).collect();
+        let order = rows.iter().map(|&row| (ranks[row.index()], Symbol::row(row))).checked_collect();
         PairDerivation {
             pairs: GrowingPairs::new(order, rows.len(), source.seed()),
             units: UnitNumbering::new(vocab, dictionary, source.symbols),
@@ -92,7 +93,7 @@ impl PairDerivation {
     /// Returns the finished tables; all rows must be done.
     pub(super) fn finish(mut self) -> Result<Merging> {
         self.insert_pending_pairs()?;
-        let mut late_rows: Vec<Row> = self.late_rows.into_iter().collect();
+        let mut late_rows: Vec<Row> = self.late_rows.into_iter().checked_collect();
         late_rows.sort_unstable();
         Ok(Merging::from_derived(self.units.finish()?, self.pairs.finish(), late_rows))
     }
@@ -117,7 +118,7 @@ impl PairDerivation {
         merge(&self.pairs, &mut self.symbols, &mut self.scratch, &mut NoWatcher);
         match self.symbols[..] {
             [PlacedSymbol { symbol: left, .. }, PlacedSymbol { symbol: right, .. }] => {
-                self.pending_pairs.push(Pair { left, right, rank, merged: Symbol::row(row) });
+                self.pending_pairs.checked_push(Pair { left, right, rank, merged: Symbol::row(row) });
             }
             _ => self.add_late_pairs(source, row),
         }
@@ -143,10 +144,10 @@ impl PairDerivation {
         if piece.len() <= MAX_MERGED_BYTES {
             let mut late_pairs = pairs.split_off(old_count);
             late_pairs.retain(|pair| is_late(pair.left) || is_late(pair.right));
-            pairs.append(&mut late_pairs);
+            pairs.checked_extend(late_pairs);
         }
         if pairs.len() > old_count {
-            late_rows.insert(row);
+            late_rows.checked_insert(row);
         }
     }
 }

@@ -5,6 +5,8 @@
 //! among all entries. But most entries merge to themselves, so here the piece is looked up only among the others; cl100k
 //! has none, and Llama 3 has some. A lookup among all entries would wait for distant memory, and nearly always fail.
 
+use polytok_memory::Grow;
+
 use super::merging::Merging;
 use super::short::ShortPiece;
 use super::symbol::SymbolKind;
@@ -82,7 +84,7 @@ impl Bpe {
             if !self.exceptions.is_empty() && self.exceptions.contains_key(&row) {
                 return false;
             }
-            ids.push(self.vocab.id(row));
+            ids.checked_push(self.vocab.id(row));
         }
         true
     }

@@ -7,6 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use polytok_memory::{self as memory, Grow};
+
 use super::pairs::{GrowingPairs, Pairs};
 use super::short::{self, ShortPiece};
 use super::symbol::{Rank, Symbol};
@@ -136,7 +138,7 @@ fn merge_short(pairs: &impl PairLookup, symbols: &mut Vec<PlacedSymbol>, short: 
     }
     short.merge(pairs);
     symbols.clear();
-    symbols.extend(short.remaining_symbols());
+    symbols.checked_extend(short.remaining_symbols());
 }
 
 /// Merges `symbols` in place with the heap.
@@ -148,7 +150,7 @@ pub fn merge_long(
 ) {
     let MergeScratch { links, heap, .. } = scratch;
     links.clear();
-    links.extend((0..symbols.len() as u32).map(|i| Link { prev: i.wrapping_sub(1), next: i + 1 }));
+    links.checked_extend((0..symbols.len() as u32).map(|i| Link { prev: i.wrapping_sub(1), next: i + 1 }));
     heap.clear();
     for left in 0..symbols.len() {
         add_candidate(pairs, symbols, links, left, heap, watcher);
@@ -207,6 +209,7 @@ fn add_candidate(
         symbols[left].rank = rank;
         symbols[left].merged = merged;
         watcher.on_candidate(merged, symbols[left].symbol, right.symbol, right.start - symbols[left].start);
+        memory::reserve_item(heap);
         heap.push(Reverse(((rank.0 as u64) << 32 | left as u64, merged)));
     }
 }

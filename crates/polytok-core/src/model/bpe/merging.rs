@@ -7,6 +7,7 @@
 //! that encoding never merges.
 
 use hashbrown::HashMap;
+use polytok_memory::{self as memory, Collect, Grow, GrowMap};
 
 use super::derived::PairDerivation;
 use super::merge::Watch;
@@ -105,13 +106,13 @@ impl Merging {
     fn new(units: UnitSymbols, pairs: Pairs) -> Merging {
         let frequent_symbols = units.frequent_symbols();
         let frequent_count = frequent_symbols.len();
-        let mut frequent_pair_values = vec![NO_VALUE; frequent_count * frequent_count];
+        let mut frequent_pair_values = memory::filled(NO_VALUE, frequent_count * frequent_count);
         // Several units can have the same symbol, such as INERT; then the values are written for all of these units.
         let mut indexes_of_symbol: HashMap<Symbol, Vec<usize>> = HashMap::new();
-        frequent_symbols
-            .iter()
-            .enumerate()
-            .for_each(|(index, &symbol)| indexes_of_symbol.entry(symbol).or_default().push(index));
+        frequent_symbols.iter().enumerate().for_each(|(index, &symbol)| {
+            indexes_of_symbol.reserve_entry();
+            indexes_of_symbol.entry(symbol).or_default().checked_push(index);
+        });
         for pair in pairs.list() {
             let Some(lefts) = indexes_of_symbol.get(&pair.left) else { continue };
             let Some(rights) = indexes_of_symbol.get(&pair.right) else { continue };
@@ -209,7 +210,7 @@ impl Merging {
 
     /// Returns a bit for each of `row_count` rows; the bit is set if `own_rows` returns the row.
     pub(super) fn own_row_bits(&self, row_count: usize) -> Option<Vec<u64>> {
-        let mut bits = vec![0u64; row_count.div_ceil(64)];
+        let mut bits = memory::zeroed::<u64>(row_count.div_ceil(64));
         // The table of a damaged file can contain any number instead of a row.
         let is_row = |row: &usize| *row < row_count;
         let merged_rows = self.pairs.list().iter().map(|pair| pair.merged.number() as usize);
@@ -263,7 +264,7 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
         Some(row_symbol) => Ok(Symbol::row(row_symbol)),
         None => Err(Error::Spec(format!("model.merges: merge {at} names id {id}, which the vocabulary does not have"))),
     };
-    let mut entries = Vec::with_capacity(merges.len());
+    let mut entries = memory::with_capacity(merges.len());
     for (at, &[left, right, merged]) in merges.iter().enumerate() {
         let pair = Pair {
             left: row_symbol(left, at)?,
@@ -278,7 +279,7 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
                 "model.merges: merge {at} makes id {merged}, whose bytes are not those of ids {left} and {right} together"
             )));
         }
-        entries.push(pair);
+        entries.checked_push(pair);
     }
     Ok(entries)
 }
@@ -287,7 +288,7 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
 fn pairs_by_splitting(source: &MergingSource, units: &mut UnitNumbering) -> Vec<Pair> {
     let &MergingSource { vocab, dictionary, .. } = source;
     let splitter = RowSplitter::new(source);
-    let mut pairs = Vec::with_capacity(2 * vocab.len());
+    let mut pairs = memory::with_capacity(2 * vocab.len());
     for (row, rank) in vocab.rows().zip(source.ranks()) {
         let piece = vocab.bytes(row);
         let is_first_row = || dictionary.reachable_rows.find(vocab, piece) == Some(row);
@@ -314,7 +315,7 @@ impl RowSplitter {
     pub(super) fn new(source: &MergingSource) -> RowSplitter {
         let &MergingSource { vocab, dictionary, .. } = source;
         let rows = || vocab.rows().filter(|&row| dictionary.reaches(vocab, row));
-        let mut is_half_len = vec![false; vocab.max_entry_len().max(4) + 1];
+        let mut is_half_len = memory::filled(false, vocab.max_entry_len().max(4) + 1);
         is_half_len[1..=4].fill(true);
         rows().for_each(|row| is_half_len[vocab.bytes(row).len()] = true);
         let is_utf8 = |row: Row| std::str::from_utf8(vocab.bytes(row)).is_ok();
@@ -340,7 +341,7 @@ impl RowSplitter {
             let (left, right) = piece.split_at(split_at);
             let Some(left) = source.half_symbol(left, false, units) else { continue };
             let Some(right) = source.half_symbol(right, true, units) else { continue };
-            pairs.push(Pair { left, right, rank, merged: Symbol::row(row) });
+            pairs.checked_push(Pair { left, right, rank, merged: Symbol::row(row) });
         }
     }
 }
@@ -370,15 +371,15 @@ fn is_continuation(byte: u8) -> bool {
 }
 
 fn ranks_by_id(vocab: &Vocab) -> Vec<Rank> {
-    vocab.rows().map(|row| Rank(vocab.id(row).0)).collect()
+    vocab.rows().map(|row| Rank(vocab.id(row).0)).checked_collect()
 }
 
 /// Converts scores to ranks: the highest score gets the lowest rank. Equal scores have equal ranks, so the leftmost of
 /// equal pairs merges.
 fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<Rank> {
-    let mut rows: Vec<Row> = vocab.rows().collect();
+    let mut rows: Vec<Row> = vocab.rows().checked_collect();
     rows.sort_by(|&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));
-    let mut ranks = vec![Rank::NONE; vocab.len()];
+    let mut ranks = memory::filled(Rank::NONE, vocab.len());
     let mut rank = 0;
     for (i, &row) in rows.iter().enumerate() {
         if i > 0 && vocab.score(rows[i - 1]) != vocab.score(row) {

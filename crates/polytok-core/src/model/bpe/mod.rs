@@ -11,7 +11,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use by_text::{ByText, bytes_before_table, rows_per_step};
+use derived::PairDerivation;
 use hashbrown::HashMap;
+use merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
+use merging::{Merging, MergingSource};
+use polytok_memory::{Grow, GrowMap};
+use scalars::Scalars;
+use windows::merge_text;
 
 use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Step, SteppedWarmup};
@@ -26,12 +33,6 @@ use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::dictionary::{Dictionary, SymbolOutput};
 use crate::vocab::{Row, Vocab};
-use by_text::{ByText, bytes_before_table, rows_per_step};
-use derived::PairDerivation;
-use merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
-use merging::{Merging, MergingSource};
-use scalars::Scalars;
-use windows::merge_text;
 
 mod broken;
 mod by_text;
@@ -398,7 +399,7 @@ impl Bpe {
     ) {
         for (start, end, id) in user_defined::matches(self.user_defined.as_deref(), text) {
             push_range(at..start, symbols);
-            symbols.push(PlacedSymbol::new(Symbol::user_defined(id), start));
+            symbols.checked_push(PlacedSymbol::new(Symbol::user_defined(id), start));
             at = end;
         }
         push_range(at..text.len(), symbols);
@@ -506,8 +507,8 @@ impl Bpe {
                 (output, splits.get(&symbol))
             {
                 let split_at = start + left_len;
-                pending_symbols.push((right, split_at, end, depth + 1));
-                pending_symbols.push((left, start, split_at, depth + 1));
+                pending_symbols.checked_push((right, split_at, end, depth + 1));
+                pending_symbols.checked_push((left, start, split_at, depth + 1));
                 continue;
             }
             match self.dictionary.settle_unused(output) {
@@ -560,7 +561,7 @@ fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<Row, SymbolOutp
         };
         let output = dictionary.output_of(vocab, vocab.bytes(row));
         if output != SymbolOutput::Id(vocab.id(row)) {
-            exceptions.insert(row, output);
+            exceptions.checked_insert(row, output);
         }
     }
     exceptions

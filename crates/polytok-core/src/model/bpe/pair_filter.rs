@@ -7,6 +7,8 @@
 
 use std::ops::Deref;
 
+use polytok_memory as memory;
+
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter};
 use crate::table::Table;
@@ -26,7 +28,7 @@ impl PairFilter<Vec<u64>> {
     /// Returns a filter without pairs that has enough bits for `pair_capacity` pairs.
     pub(super) fn empty(pair_capacity: usize) -> PairFilter<Vec<u64>> {
         let bit_count = (pair_capacity * MIN_BITS_PER_PAIR).next_power_of_two().max(128);
-        PairFilter { words: vec![0; bit_count / 64], shift: 64 - bit_count.trailing_zeros() }
+        PairFilter { words: memory::zeroed(bit_count / 64), shift: 64 - bit_count.trailing_zeros() }
     }
 
     /// Reports whether the filter has enough bits for `pair_count` pairs.

@@ -12,6 +12,7 @@
 use std::ops::Deref;
 
 use bytemuck::{Pod, Zeroable};
+use polytok_memory::{self as memory, Collect, Grow};
 
 use super::pair_filter::PairFilter;
 use super::pair_values::{ValueRule, rank_and_merged};
@@ -95,7 +96,7 @@ impl GrowingPairs {
         let bucket_count = min_bucket_count(pair_capacity).next_power_of_two().max(4);
         GrowingPairs {
             map: BucketMap::empty(bucket_count, seed),
-            list: Vec::with_capacity(pair_capacity),
+            list: memory::with_capacity(pair_capacity),
             filter: PairFilter::empty(pair_capacity),
             rule: ValueRule::new(order, 2 * pair_capacity), // the table can grow
         }
@@ -110,7 +111,7 @@ impl GrowingPairs {
                 "the BPE model is too large: it can have at most two million symbols and four million pairs".into(),
             ));
         }
-        self.list.push(pair);
+        self.list.checked_push(pair);
         self.filter.insert(self.map.hash(key(pair.left, pair.right)));
         if min_bucket_count(self.list.len()) > self.map.buckets.len() || !self.map.insert(pair.left, pair.right, value)
         {
@@ -143,7 +144,7 @@ impl GrowingPairs {
     /// If more pairs can be direct, because some of the ranks and merged symbols that were announced have no pair, writes
     /// the values of these pairs. Direct pairs stay direct, because all pairs of lower ranks are direct too.
     fn improve_rule(&mut self) {
-        let order = self.list.iter().map(|pair| (pair.rank, pair.merged)).collect();
+        let order = self.list.iter().map(|pair| (pair.rank, pair.merged)).checked_collect();
         let (rule, old_first_listed) = (ValueRule::new(order, self.list.len()), self.rule.first_listed);
         if rule.first_listed <= old_first_listed {
             return;
@@ -192,7 +193,7 @@ fn min_bucket_count(pair_count: usize) -> usize {
 impl Pairs {
     /// Builds the table; of equal pairs the last wins.
     pub fn build(pairs: Vec<Pair>, seed: u64) -> Result<Pairs> {
-        let order = pairs.iter().map(|pair| (pair.rank, pair.merged)).collect();
+        let order = pairs.iter().map(|pair| (pair.rank, pair.merged)).checked_collect();
         let mut pairs_to_fill = GrowingPairs::new(order, pairs.len(), seed);
         pairs.into_iter().try_for_each(|pair| pairs_to_fill.insert(pair))?;
         Ok(pairs_to_fill.finish())
@@ -281,7 +282,11 @@ impl<B: Deref<Target = [Bucket]>> BucketMap<B> {
 impl BucketMap<Vec<Bucket>> {
     /// Returns an empty map; the number of buckets must be a power of two.
     fn empty(count: usize, seed: u64) -> BucketMap<Vec<Bucket>> {
-        BucketMap { buckets: vec![Bucket([EMPTY; BUCKET_LEN]); count], shift: 64 - count.trailing_zeros(), seed }
+        BucketMap {
+            buckets: memory::filled(Bucket([EMPTY; BUCKET_LEN]), count),
+            shift: 64 - count.trailing_zeros(),
+            seed,
+        }
     }
 
     /// Inserts a pair; returns false if all buckets that a lookup reads are full.

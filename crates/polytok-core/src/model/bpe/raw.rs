@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use polytok_memory::Grow;
+
 use super::{Bpe, BpeScratch, SymbolOutput};
 use crate::error::Result;
 use crate::model::bpe::symbol::Symbol;
@@ -40,7 +42,7 @@ impl Bpe {
         let mut at = 0;
         while at < piece.len() {
             let (text, len) = normalize_first_char(&piece[at..], replaces_invalid);
-            normalized.extend_from_slice(text);
+            normalized.checked_extend_from_slice(text);
             at += len;
         }
         if let Some(id) = self.own_id(&normalized) {

@@ -10,6 +10,8 @@
 //! Cost: each halving adds at most one symbol to the tail, so a run of n units usually takes (log n)² lookups. If the
 //! symbols of the body merge with the tail one by one, it takes at most n · log n lookups. Twin: the heap of merge.rs.
 
+use polytok_memory::Grow;
+
 use super::merge::PlacedSymbol;
 use super::merging::Merging;
 use super::pairs::Pairs;
@@ -114,7 +116,7 @@ impl<'a> Run<'a> {
     fn append_to(&self, symbols: &mut Vec<PlacedSymbol>) {
         let mut start = 0;
         for &RunSymbol { symbol, len } in std::iter::repeat_n(&self.body, self.count).chain(&self.tail) {
-            symbols.push(PlacedSymbol::new(symbol, start));
+            symbols.checked_push(PlacedSymbol::new(symbol, start));
             start += len;
         }
     }

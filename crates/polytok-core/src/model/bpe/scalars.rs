@@ -14,6 +14,7 @@
 //! a symbol has no length, so such a character moves all later spans. Cost: linear.
 
 use hashbrown::HashMap;
+use polytok_memory::{self as memory, Copied, Grow, GrowMap};
 
 use super::merge::PlacedSymbol;
 use super::pairs::Pairs;
@@ -52,7 +53,8 @@ impl Scalars {
             (Unknown::Drop, _) => UnknownRule::Drop,
             _ => UnknownRule::Error,
         };
-        let affixes = [rules.continuing_prefix.as_bytes().to_vec(), rules.word_suffix.as_bytes().to_vec()];
+        let affixes =
+            [rules.continuing_prefix.as_bytes().checked_to_vec(), rules.word_suffix.as_bytes().checked_to_vec()];
         let mut rows_by_position: [HashMap<char, Row>; 4] = Default::default();
         let mut byte_rows = Box::new([None; 256]);
         let position_indexes =
@@ -66,7 +68,7 @@ impl Scalars {
             for index in position_indexes.clone() {
                 let text = if index & 2 == 0 { piece.strip_prefix(&affixes[0][..]) } else { Some(piece) };
                 let text = if index & 1 == 1 { text.and_then(|text| text.strip_suffix(&affixes[1][..])) } else { text };
-                text.and_then(only_char).map(|c| rows_by_position[index].insert(c, row));
+                text.and_then(only_char).map(|c| rows_by_position[index].checked_insert(c, row));
             }
             if let Some(byte) = parse_byte_entry(piece) {
                 byte_rows[byte as usize] = Some(row);
@@ -81,7 +83,7 @@ impl Scalars {
     /// is not the byte that the entry encodes.)
     pub fn can_split_at_boundaries(&self, pairs: &Pairs) -> bool {
         let Some(rows) = self.byte_rows().filter(|_| self.affixes.iter().all(Vec::is_empty)) else { return false };
-        let mut are_bytes = vec![false; rows.iter().map(|row| row.index() + 1).max().unwrap_or(0)];
+        let mut are_bytes = memory::filled(false, rows.iter().map(|row| row.index() + 1).max().unwrap_or(0));
         rows.iter().for_each(|row| are_bytes[row.index()] = true);
         let is_byte = |symbol: Symbol| are_bytes.get(symbol.number() as usize).is_some_and(|&is_byte| is_byte);
         !pairs.list().iter().any(|pair| is_byte(pair.left) || is_byte(pair.right) || is_byte(pair.merged))
@@ -174,7 +176,7 @@ struct SymbolRun<'a> {
 
 impl SymbolRun<'_> {
     fn add(&mut self, row: Row, len: u32) {
-        self.symbols.push(PlacedSymbol::new(Symbol::row(row), self.len as usize));
+        self.symbols.checked_push(PlacedSymbol::new(Symbol::row(row), self.len as usize));
         self.len += len;
     }
 

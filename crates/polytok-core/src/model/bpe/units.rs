@@ -5,6 +5,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use hashbrown::HashMap;
+use polytok_memory::{Collect, Grow, GrowMap};
 
 use super::merge::PlacedSymbol;
 use super::symbol::Symbol;
@@ -112,7 +113,7 @@ impl UnitNumbering {
         let mut at = 0;
         while at < text.len() {
             let len = if self.kind == Symbols::Bytes { 1 } else { utf8::char_len(&text[at..]) };
-            symbols.push(PlacedSymbol::new(self.symbol(&text[at..at + len]), at));
+            symbols.checked_push(PlacedSymbol::new(self.symbol(&text[at..at + len]), at));
             at += len;
         }
     }
@@ -127,7 +128,10 @@ impl UnitNumbering {
         let unit_symbol = match unit {
             _ if self.kind == Symbols::Bytes => &mut self.bytes[unit[0] as usize],
             &[byte @ 0..128] => &mut self.ascii[byte as usize],
-            _ => return *self.chars.entry(unit_key(unit)).or_insert(symbol),
+            _ => {
+                self.chars.reserve_entry();
+                return *self.chars.entry(unit_key(unit)).or_insert(symbol);
+            }
         };
         if *unit_symbol == Symbol::INERT {
             *unit_symbol = symbol;
@@ -156,7 +160,7 @@ impl UnitEntry {
 impl CharSymbols {
     fn build(symbols: HashMap<u64, Symbol>) -> Result<CharSymbols> {
         let new_entry = |(key, symbol): (u64, Symbol)| UnitEntry { len: (key >> 32) as u32, bytes: key as u32, symbol };
-        let mut entries: Vec<UnitEntry> = symbols.into_iter().map(new_entry).collect();
+        let mut entries: Vec<UnitEntry> = symbols.into_iter().map(new_entry).checked_collect();
         entries.sort_unstable(); // the same symbols make the same table
         let seed = hash_bytes(bytemuck::cast_slice(&entries), 0);
         let key = |index: u32| entries[index as usize].key();
@@ -244,7 +248,7 @@ impl UnitSymbols {
         if self.kind == Symbols::Bytes {
             let text = &text[..text.len().min(max_symbols)];
             let bytes = text.iter().enumerate();
-            symbols.extend(bytes.map(|(i, &byte)| PlacedSymbol::new(self.bytes[byte as usize], offset + i)));
+            symbols.checked_extend(bytes.map(|(i, &byte)| PlacedSymbol::new(self.bytes[byte as usize], offset + i)));
             return text.len();
         }
         let mut at = 0;
@@ -253,7 +257,7 @@ impl UnitSymbols {
                 break;
             }
             let (symbol, _, len) = self.char(&text[at..], Space::Space);
-            symbols.push(PlacedSymbol::new(symbol, offset + at));
+            symbols.checked_push(PlacedSymbol::new(symbol, offset + at));
             at += len;
         }
         at
@@ -277,9 +281,11 @@ impl UnitSymbols {
             match self.group_symbol(&text[at..at + len]) {
                 Symbol::INERT => {
                     let bytes = text[at..at + len].iter().zip(at..);
-                    symbols.extend(bytes.map(|(&byte, i)| PlacedSymbol::new(self.bytes[byte as usize], offset + i)));
+                    symbols.checked_extend(
+                        bytes.map(|(&byte, i)| PlacedSymbol::new(self.bytes[byte as usize], offset + i)),
+                    );
                 }
-                symbol => symbols.push(PlacedSymbol::new(symbol, offset + at)),
+                symbol => symbols.checked_push(PlacedSymbol::new(symbol, offset + at)),
             }
             at += len;
         }

@@ -1,6 +1,7 @@
 //! Observes a merge run, for splitting Unused rows again and for dropout.
 
 use hashbrown::HashMap;
+use polytok_memory::GrowMap;
 
 use super::merge::Watch;
 use super::symbol::Symbol;
@@ -26,7 +27,7 @@ pub(super) struct Watcher<'a> {
 
 impl Watch for Watcher<'_> {
     fn on_candidate(&mut self, merged: Symbol, left: Symbol, right: Symbol, left_len: u32) {
-        self.splits.insert(merged, Halves { left, right, left_len });
+        self.splits.checked_insert(merged, Halves { left, right, left_len });
     }
 
     fn accepts_candidate(&mut self) -> bool {

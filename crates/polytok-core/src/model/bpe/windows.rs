@@ -16,6 +16,8 @@
 //! Cost: linear if symbols depend only on near text, as in all trained vocabularies; n log n at worst, because the
 //! number of doublings is limited and long windows use the heap. Twin: one heap for the whole text, see merge.rs.
 
+use polytok_memory::Grow;
+
 use super::merge::{MergeScratch, NoWatcher, PlacedSymbol, merge_long};
 use super::merging::Merging;
 use super::runs::merge_run;
@@ -50,7 +52,7 @@ pub(super) fn merge_text(merging: &Merging, text: &[u8], symbols: &mut Vec<Place
         return merge_long_text(merging, text, symbols, scratch);
     }
     scratch.short.merge(&merging.pairs);
-    symbols.extend(scratch.short.remaining_symbols());
+    symbols.checked_extend(scratch.short.remaining_symbols());
 }
 
 #[cold]
@@ -93,7 +95,7 @@ impl<'a> WindowRun<'a> {
             } else if let Some(border) = self.border(next_window, end, symbols) {
                 let PlacedSymbol { symbol, start, .. } = symbols[border];
                 symbols.truncate(border);
-                earlier_windows.push(next_window);
+                earlier_windows.checked_push(next_window);
                 self.count_correct_window();
                 let at = self.repeat(next_window, end, start as usize, symbol, symbols);
                 next_window = Window { at, kept_count: symbols.len(), expected_symbol: Some(symbol) };
@@ -112,14 +114,14 @@ impl<'a> WindowRun<'a> {
         if self.size <= short::MAX_SYMBOLS {
             let end = at + self.merging.start(remaining_text, at, &mut scratch.short);
             scratch.short.merge(&self.merging.pairs);
-            symbols.extend(scratch.short.remaining_symbols());
+            symbols.checked_extend(scratch.short.remaining_symbols());
             return end;
         }
         let mut window_symbols = std::mem::take(&mut scratch.symbols);
         window_symbols.clear();
         let end = at + self.merging.units.push_up_to(remaining_text, at, self.size, &mut window_symbols);
         merge_long(&self.merging.pairs, &mut window_symbols, scratch, &mut NoWatcher);
-        symbols.extend_from_slice(&window_symbols);
+        symbols.checked_extend_from_slice(&window_symbols);
         scratch.symbols = window_symbols;
         end
     }
@@ -147,7 +149,7 @@ impl<'a> WindowRun<'a> {
         for repeat in 1..=repeat_count {
             for i in kept_symbols.clone() {
                 let PlacedSymbol { symbol, start, .. } = symbols[i];
-                symbols.push(PlacedSymbol::new(symbol, start as usize + repeat * period));
+                symbols.checked_push(PlacedSymbol::new(symbol, start as usize + repeat * period));
             }
         }
         at + repeat_count * period

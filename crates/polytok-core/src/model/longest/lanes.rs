@@ -11,6 +11,8 @@
 //! Cost: a step for each byte but the first two of a token, and for each byte read beyond a token. Worst input: a long
 //! entry without its last byte, repeated. Twin: `Longest::segment`.
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use crate::boundary::neighbours::BytePairs;
 use crate::token_id::TokenId;
 use crate::trie::{LEAF, MAX_NODES, NONE, ROOT, Trie, TrieNode};
@@ -94,7 +96,11 @@ impl Lanes {
         let nodes = (0..=u16::MAX)
             .map(|pair| pair_node(&trie_nodes, &root_children, pair.to_le_bytes()))
             .chain(trie_nodes.iter().copied());
-        let nodes = nodes.map(shift_base).collect::<Option<Box<[TrieNode]>>>()?;
+        let mut shifted_nodes = memory::with_capacity(nodes.size_hint().0);
+        for node in nodes {
+            shifted_nodes.checked_push(shift_base(node)?);
+        }
+        let nodes = shifted_nodes.into_boxed_slice();
         for node in root_children.iter_mut() {
             *node = shift_base(*node)?;
         }
@@ -107,7 +113,7 @@ impl Lanes {
         while at < text.len() {
             let end = text.len().min(at + LANES * MAX_LANE_BYTES);
             // A lane writes at most one id for each byte, so every lane has enough room for its ids.
-            buffer.resize(buffer.len().max(end - at), TokenId(0));
+            buffer.checked_resize(buffer.len().max(end - at), TokenId(0));
             at = match self.borders(text, at, end) {
                 Some(borders) => self.encode_lanes(text, &borders, buffer, &mut write),
                 None => {
@@ -246,14 +252,14 @@ fn shift_base(node: TrieNode) -> Option<TrieNode> {
 fn with_matches(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
     let nodes_by_base = nodes_by_base(nodes)?;
     let parent = |index: usize| nodes_by_base[index ^ nodes[index].label() as usize];
-    let mut matched_nodes: Vec<TrieNode> = nodes.iter().map(|node| node.with_match(TokenId(0), 0)).collect();
-    let mut depths = vec![None; nodes.len()];
+    let mut matched_nodes: Vec<TrieNode> = nodes.iter().map(|node| node.with_match(TokenId(0), 0)).checked_collect();
+    let mut depths = memory::filled(None, nodes.len());
     depths[ROOT as usize] = Some(0);
     let mut path = Vec::new();
     for index in 0..nodes.len() {
         let mut ancestor = index;
         while depths[ancestor].is_none() && parent(ancestor) != NONE {
-            path.push(ancestor);
+            path.checked_push(ancestor);
             ancestor = parent(ancestor) as usize;
             if path.len() > MAX_DEPTH {
                 return None;
@@ -282,7 +288,7 @@ fn with_matches(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
 /// Returns the node that has each base; None if two nodes have the same base, if a base is outside of the table, or if
 /// a node leads to the root or a leaf leads to a node.
 fn nodes_by_base(nodes: &[TrieNode]) -> Option<Vec<u32>> {
-    let mut owners = vec![NONE; nodes.len()];
+    let mut owners = memory::filled(NONE, nodes.len());
     for (node, index) in nodes.iter().zip(0u32..) {
         let base = node.base();
         if (base | 0xFF) as usize >= nodes.len() || index ^ node.label() as u32 == LEAF {

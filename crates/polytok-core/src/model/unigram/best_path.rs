@@ -15,6 +15,8 @@
 
 use std::ops::Add;
 
+use polytok_memory::Grow;
+
 use crate::trie::{NONE, Trie};
 use crate::utf8::char_len;
 
@@ -79,7 +81,7 @@ pub(super) fn search<S: Score>(
     states: &mut Vec<PathState<S::Sum>>,
 ) -> (S::Sum, bool) {
     states.clear();
-    states.resize(text.len() + 1, PathState { score: S::Sum::default(), link: NONE, entry: UNKNOWN_ENTRY });
+    states.checked_resize(text.len() + 1, PathState { score: S::Sum::default(), link: NONE, entry: UNKNOWN_ENTRY });
     states[0].score = start_sum;
     let (mut frontier, mut start, mut has_unknown) = (0, 0, false);
     while start < text.len() {

@@ -3,6 +3,8 @@
 //! Before the tables pay, or if the paths of words cannot be proven, `Unigram::segment` searches each text as a whole,
 //! with the same ids.
 
+use polytok_memory::Collect;
+
 use super::letters::Letters;
 use super::memo::END;
 use super::send::{RawSender, Sender};
@@ -32,7 +34,7 @@ impl WordTables {
     /// cannot hold all entries.
     fn new(unigram: &Unigram, vocab: &Vocab) -> Option<WordTables> {
         let pieces = unigram.pieces(vocab);
-        let lens: Vec<u32> = pieces.clone().map(|piece| piece.len() as u32).collect();
+        let lens: Vec<u32> = pieces.clone().map(|piece| piece.len() as u32).checked_collect();
         if lens.len() > END as usize || !has_provable_scores(unigram) {
             return None;
         }

@@ -7,6 +7,8 @@
 //!
 //! Cost: a node for each piece at each offset, and an addition for every pair of adjacent nodes.
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use crate::model::unigram::Unigram;
 use crate::segment::Segment;
 use crate::spec::SentencePieceVersion;
@@ -60,7 +62,7 @@ impl Lattice {
         let begin = LatticeNode { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 };
         let inner_nodes =
             nodes.iter().map(|&(id, start, end, score)| LatticeNode { id: TokenId(id), start, end, score });
-        Lattice::from_nodes(std::iter::once(begin).chain(inner_nodes).collect(), Vec::new(), chars, version)
+        Lattice::from_nodes(std::iter::once(begin).chain(inner_nodes).checked_collect(), Vec::new(), chars, version)
     }
 
     /// Builds a lattice from nodes, and adds the node at the end of the text. The first node is the start of the text.
@@ -71,7 +73,7 @@ impl Lattice {
         version: SentencePieceVersion,
     ) -> Lattice {
         let (nodes_by_end, first_by_end) = sort_by_end(&nodes, chars);
-        nodes.push(LatticeNode { id: TokenId::UNKNOWN, start: chars as u32, end: NONE, score: 0.0 });
+        nodes.checked_push(LatticeNode { id: TokenId::UNKNOWN, start: chars as u32, end: NONE, score: 0.0 });
         Lattice { nodes, char_starts, nodes_by_end, first_by_end, version }
     }
 
@@ -93,8 +95,8 @@ impl Lattice {
     }
 
     pub fn viterbi(&self) -> Viterbi {
-        let mut scores = vec![0f32; self.nodes.len()];
-        let mut previous = vec![NONE; self.nodes.len()];
+        let mut scores = memory::zeroed::<f32>(self.nodes.len());
+        let mut previous = memory::filled(NONE, self.nodes.len());
         for node in 1..=self.end() {
             let own_score = self.nodes[node as usize].score;
             let (mut best, mut best_score) = (NONE, 0.0);
@@ -113,7 +115,7 @@ impl Lattice {
     /// Returns for each node the logarithm of the sum of exp(`alpha` × score) over all paths to the node, where a path
     /// excludes the node itself.
     pub fn forward(&self, alpha: f32) -> Vec<f32> {
-        let mut sums = vec![0f32; self.nodes.len()];
+        let mut sums = memory::zeroed::<f32>(self.nodes.len());
         for node in 1..=self.end() {
             let mut sum = None;
             for &left in self.left_neighbours(node) {
@@ -128,7 +130,7 @@ impl Lattice {
     /// Returns the entropy in nats of the segmentations, whose probabilities are proportional to exp(`alpha` × score).
     pub fn entropy(&self, alpha: f32) -> f32 {
         let sums = self.forward(alpha);
-        let mut negative_entropies = vec![0f32; self.nodes.len()];
+        let mut negative_entropies = memory::zeroed::<f32>(self.nodes.len());
         for node in 1..=self.end() {
             let mut entropy = 0f32;
             for &left in self.left_neighbours(node) {
@@ -148,7 +150,7 @@ impl Viterbi {
         let mut path = Vec::new();
         let mut node = self.previous[self.previous.len() - 1];
         while node != START_NODE {
-            path.push(node);
+            path.checked_push(node);
             node = self.previous[node as usize];
         }
         path.reverse();
@@ -157,13 +159,13 @@ impl Viterbi {
 }
 
 fn char_starts(norm: &[u8]) -> Vec<u32> {
-    let mut starts = Vec::with_capacity(norm.len() + 1);
+    let mut starts = memory::with_capacity(norm.len() + 1);
     let mut at = 0;
     while at < norm.len() {
-        starts.push(at as u32);
+        starts.checked_push(at as u32);
         at += char_len(&norm[at..]);
     }
-    starts.push(norm.len() as u32);
+    starts.checked_push(norm.len() as u32);
     starts
 }
 
@@ -175,16 +177,16 @@ fn add_nodes(unigram: &Unigram, remaining_text: &[u8], (start, chars): (u32, u32
         // The lengths of pieces in a damaged file can be wrong.
         let end = start.saturating_add(unigram.char_lens[entry]).clamp(start + 1, chars);
         has_single_char |= end == start + 1;
-        nodes.push(LatticeNode { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });
+        nodes.checked_push(LatticeNode { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });
     });
     if !has_single_char {
-        nodes.push(LatticeNode { id: TokenId::UNKNOWN, start, end: start + 1, score: unigram.unknown_score });
+        nodes.checked_push(LatticeNode { id: TokenId::UNKNOWN, start, end: start + 1, score: unigram.unknown_score });
     }
 }
 
 /// Sorts the nodes by their ends; nodes with the same end stay in their order.
 fn sort_by_end(nodes: &[LatticeNode], char_count: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut first_by_end = vec![0u32; char_count + 2];
+    let mut first_by_end = memory::zeroed::<u32>(char_count + 2);
     for node in nodes {
         first_by_end[node.end as usize + 1] += 1;
     }
@@ -192,7 +194,7 @@ fn sort_by_end(nodes: &[LatticeNode], char_count: usize) -> (Vec<u32>, Vec<u32>)
         first_by_end[position] += first_by_end[position - 1];
     }
     let mut next_index = first_by_end.clone();
-    let mut nodes_by_end = vec![0; nodes.len()];
+    let mut nodes_by_end = memory::zeroed(nodes.len());
     for (i, node) in nodes.iter().enumerate() {
         let position = &mut next_index[node.end as usize];
         nodes_by_end[*position as usize] = i as u32;

@@ -10,6 +10,8 @@
 //! no piece, and are unknown as in the search. No piece contains a NUL, because the code of NUL marks the end of the
 //! text and bytes that are not a character. Cost: one or two table lookups for each character.
 
+use polytok_memory::Collect;
+
 use crate::boundary::ascii_joins::{AsciiJoins, BLOCK_LEN};
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
@@ -154,7 +156,7 @@ impl Letters {
             *letter = *letter & !Letter::ENTRY | entry;
         }
         let pairs: Vec<u64> =
-            joined.other_char_pairs().map(|(left, right)| pack_pair(left as u32, right as u32)).collect();
+            joined.other_char_pairs().map(|(left, right)| pack_pair(left as u32, right as u32)).checked_collect();
         let mut letters = Letters {
             pairs: PairSet::new(&pairs),
             word_pairs: AsciiJoins::new(&joined.ascii_pairs),

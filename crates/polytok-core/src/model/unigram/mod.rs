@@ -18,6 +18,10 @@ mod send;
 pub mod wide;
 mod words;
 
+use best_path::{Score, UNKNOWN_ENTRY, for_each_piece, search};
+use by_word::TABLES_PAY_AFTER;
+use polytok_memory::{self as memory, Collect};
+
 use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Warmup};
 use crate::native::{FilePart, PartWriter, Stored, Tables};
@@ -28,8 +32,6 @@ use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8::lead_len;
 use crate::vocab::{Row, Vocab};
-use best_path::{Score, UNKNOWN_ENTRY, for_each_piece, search};
-use by_word::TABLES_PAY_AFTER;
 pub use by_word::{WordTables, accepts_raw};
 pub use words::RAW_BASE;
 use words::{ScoredId, WordsScratch};
@@ -73,7 +75,7 @@ impl<S: Score> EntryScores<S> {
     fn rows(&self, ids: &[TokenId]) -> &[ScoredId<S>] {
         self.rows.get(|| {
             let rows = self.table.iter().zip(ids).map(|(&score, &id)| ScoredId { score, id });
-            rows.chain([ScoredId { score: S::ZERO, id: TokenId(0) }]).collect()
+            rows.chain([ScoredId { score: S::ZERO, id: TokenId(0) }]).checked_collect()
         })
     }
 }
@@ -110,13 +112,14 @@ impl Unigram {
     fn build(vocab: &Vocab, version: SentencePieceVersion) -> Result<Unigram> {
         let rows = dictionary_rows(vocab, version)?;
         let (min_score, max_score) = score_range(vocab);
-        let used_rows: Vec<Row> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
+        let used_rows: Vec<Row> =
+            rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).checked_collect();
         let columns = UnigramColumns { vocab, rows: &used_rows, version, max_score };
         Ok(Unigram {
             trie: Trie::build(used_rows.iter().map(|&row| vocab.bytes(row)).zip(0..))?,
-            ids: used_rows.iter().map(|&row| vocab.id(row)).collect::<Vec<_>>().into(),
+            ids: used_rows.iter().map(|&row| vocab.id(row)).checked_collect().into(),
             lattice_scores: columns.lattice_scores().into(),
-            char_lens: used_rows.iter().map(|&row| char_count(vocab.bytes(row))).collect::<Vec<_>>().into(),
+            char_lens: used_rows.iter().map(|&row| char_count(vocab.bytes(row))).checked_collect().into(),
             unknown_score: min_score - UNKNOWN_PENALTY,
             version,
             best_path: columns.best_path_scores(),
@@ -206,11 +209,11 @@ impl Stored for Unigram {
 /// Returns the rows to which text can be encoded, after checks; reference: `InitializePieces` and `BuildTrie`.
 fn dictionary_rows(vocab: &Vocab, version: SentencePieceVersion) -> Result<Vec<Row>> {
     let refuse_row = |row: Row, what: &str| {
-        let piece = String::from_utf8_lossy(vocab.bytes(row)).into_owned();
+        let piece = memory::lossy(vocab.bytes(row)).into_owned();
         Err(Error::Spec(format!("vocab: the piece {piece:?} with id {} {what}", vocab.id(row))))
     };
     let is_in_dictionary = |&row: &Row| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined | Kind::Unused);
-    let mut rows: Vec<Row> = vocab.rows().filter(is_in_dictionary).collect();
+    let mut rows: Vec<Row> = vocab.rows().filter(is_in_dictionary).checked_collect();
     if version == SentencePieceVersion::V0_2_3 {
         if let Some(row) = vocab.rows().find(|&row| !vocab.score(row).is_finite()) {
             return refuse_row(row, "has a score that is not finite");
@@ -244,7 +247,7 @@ fn sort_by_bytes(vocab: &Vocab, rows: &mut [Row]) {
         first_bytes[..len].copy_from_slice(&bytes[..len]);
         u64::from_be_bytes(first_bytes)
     };
-    let mut keys: Vec<(u64, Row)> = rows.iter().map(|&row| (first_bytes(row), row)).collect();
+    let mut keys: Vec<(u64, Row)> = rows.iter().map(|&row| (first_bytes(row), row)).checked_collect();
     keys.sort_unstable_by(|left, right| {
         let all_bytes = || vocab.bytes(left.1).cmp(vocab.bytes(right.1));
         left.0.cmp(&right.0).then_with(all_bytes).then(left.1.cmp(&right.1))
@@ -295,15 +298,15 @@ impl UnigramColumns<'_> {
     }
 
     fn lattice_scores(&self) -> Vec<f32> {
-        self.scores(char_count).map(|score| score as f32).collect()
+        self.scores(char_count).map(|score| score as f32).checked_collect()
     }
 
     fn best_path_scores(&self) -> BestPathScores {
         let scores = self.scores(|piece| piece.len() as u32);
         match self.version {
-            SentencePieceVersion::V0_2_1 => BestPathScores::Double(EntryScores::new(scores.collect::<Vec<_>>().into())),
+            SentencePieceVersion::V0_2_1 => BestPathScores::Double(EntryScores::new(scores.checked_collect().into())),
             SentencePieceVersion::V0_2_3 => {
-                BestPathScores::Single(EntryScores::new(scores.map(|score| score as f32).collect::<Vec<_>>().into()))
+                BestPathScores::Single(EntryScores::new(scores.map(|score| score as f32).checked_collect().into()))
             }
         }
     }

@@ -14,6 +14,8 @@
 //! Cost: for each path, its pieces times the nodes that end at one offset, times the logarithm of the agenda. Worst
 //! input: many paths with almost the same score, as in a long run of one character.
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use crate::error::{Error, Result};
 use crate::model::unigram::lattice::{Lattice, START_NODE, Viterbi};
 use crate::model::unigram::{Unigram, UnigramScratch};
@@ -58,7 +60,7 @@ impl Unigram {
         if n <= 1 || norm.is_empty() {
             let mut best = Vec::new();
             self.segment(norm, &mut UnigramScratch::default(), &mut |segment| {
-                best.push(segment);
+                best.checked_push(segment);
                 Ok(())
             })?;
             return Ok(vec![(best, 0.0)]);
@@ -67,7 +69,7 @@ impl Unigram {
         let viterbi = lattice.viterbi();
         let paths = search(&lattice, self.version, n.min(max), &mut BestFirst(&lattice, &viterbi))?;
         let paths = paths.unwrap_or_else(|| vec![(viterbi.path(), viterbi.scores[lattice.end() as usize])]);
-        Ok(paths.into_iter().map(|(path, score)| (lattice.segments(&path), score)).collect())
+        Ok(paths.into_iter().map(|(path, score)| (lattice.segments(&path), score)).checked_collect())
     }
 }
 
@@ -81,14 +83,15 @@ pub(crate) fn best_two(
     let lattice = Lattice::from_pieces(nodes, chars, version);
     let viterbi = lattice.viterbi();
     let paths = search(&lattice, version, 2, &mut BestFirst(&lattice, &viterbi)).ok().flatten()?;
-    let ids_of_path = |(path, _): &NodePath| path.iter().map(|&node| lattice.nodes[node as usize].id.0).collect();
+    let ids_of_path =
+        |(path, _): &NodePath| path.iter().map(|&node| lattice.nodes[node as usize].id.0).checked_collect();
     let [first, second] = &paths[..] else { return None };
     Some([ids_of_path(first), ids_of_path(second)])
 }
 
 impl Lattice {
     pub(super) fn segments(&self, path: &[u32]) -> Vec<Segment> {
-        path.iter().map(|&node| self.segment(node)).collect()
+        path.iter().map(|&node| self.segment(node)).checked_collect()
     }
 }
 
@@ -146,7 +149,7 @@ pub(super) fn search(
     let mut paths = Vec::new();
     while let Some((priority, top)) = beam.agenda.pop() {
         if beam.hypotheses[top as usize].node == START_NODE {
-            paths.push((beam.path(top), priority));
+            paths.checked_push((beam.path(top), priority));
             if paths.len() == n {
                 break;
             }
@@ -189,7 +192,7 @@ impl Beam {
         let parent = self.hypotheses[top as usize];
         strategy.expand(&parent, |node, priority, score| {
             self.agenda.push(priority, self.hypotheses.len() as u32);
-            self.hypotheses.push(Hypothesis { node, next: top, priority, score });
+            self.hypotheses.checked_push(Hypothesis { node, next: top, priority, score });
             self.created_count += 1;
         });
     }
@@ -199,7 +202,7 @@ impl Beam {
         let mut path = Vec::new();
         let mut at = self.hypotheses[top as usize].next;
         while self.hypotheses[at as usize].next != NONE {
-            path.push(self.hypotheses[at as usize].node);
+            path.checked_push(self.hypotheses[at as usize].node);
             at = self.hypotheses[at as usize].next;
         }
         path
@@ -218,7 +221,7 @@ impl Beam {
     fn truncate(&mut self, kept_count: usize) {
         let mut agenda = Agenda::default();
         let mut hypotheses = Vec::new();
-        let mut new_indexes = vec![NONE; self.hypotheses.len()];
+        let mut new_indexes = memory::filled(NONE, self.hypotheses.len());
         for _ in 0..kept_count {
             let Some((priority, top)) = self.agenda.pop() else { break };
             agenda.push(priority, self.copy_path(top, &mut hypotheses, &mut new_indexes));
@@ -235,14 +238,14 @@ impl Beam {
         let mut missing_path = Vec::new();
         let mut at = top;
         while at != NONE && new_indexes[at as usize] == NONE {
-            missing_path.push(at);
+            missing_path.checked_push(at);
             at = self.hypotheses[at as usize].next;
         }
         for &old_index in missing_path.iter().rev() {
             let hypothesis = self.hypotheses[old_index as usize];
             let next = if hypothesis.next == NONE { NONE } else { new_indexes[hypothesis.next as usize] };
             new_indexes[old_index as usize] = hypotheses.len() as u32;
-            hypotheses.push(Hypothesis { next, ..hypothesis });
+            hypotheses.checked_push(Hypothesis { next, ..hypothesis });
         }
         new_indexes[top as usize]
     }
@@ -260,7 +263,7 @@ impl Agenda {
     }
 
     fn push(&mut self, priority: f32, hypothesis: u32) {
-        self.heap.push((priority, hypothesis));
+        self.heap.checked_push((priority, hypothesis));
         self.sift_up(self.heap.len() - 1, (priority, hypothesis));
     }
 

@@ -19,6 +19,8 @@
 
 mod ascii;
 
+use polytok_memory::Grow;
+
 use super::letters::{Letter, LetterChar, LetterRun, Letters, RUN_BATCH};
 use crate::boundary::ascii_joins::BLOCK_LEN;
 use crate::normalize::charsmap::KeyChar;
@@ -74,7 +76,7 @@ impl Letters {
             return false;
         }
         if !rules.flags.iter().any(|&(char, _)| char == '\u{2581}') {
-            rules.flags.push(('\u{2581}', Letter::REWRITTEN));
+            rules.flags.checked_push(('\u{2581}', Letter::REWRITTEN));
         }
         // A user-defined piece of one character is copied, unless a longer user-defined piece starts with the
         // character.
@@ -84,7 +86,7 @@ impl Letters {
             let is_copied = piece.len() == len && with_same_start.count() == 1;
             let is_key = rules.flags.iter().any(|&(char, flag)| char == first_char && flag != Letter::FOLLOWS);
             if !is_copied || is_key {
-                rules.flags.push((first_char, Letter::REWRITTEN));
+                rules.flags.checked_push((first_char, Letter::REWRITTEN));
             }
         }
         self.add_flags(rules.flags);
@@ -174,7 +176,7 @@ impl Letters {
     ) {
         out.clear();
         let mut is_after_space = cursor.has_space;
-        out.extend_from_slice(if is_after_space { space_mark::BYTES } else { b"" });
+        out.checked_extend_from_slice(if is_after_space { space_mark::BYTES } else { b"" });
         offsets.add_bytes(cursor.at, out.len());
         while cursor.at < text.len() {
             let (output, bytes_read) = normalizer.step(&text[cursor.at..]);
@@ -183,7 +185,7 @@ impl Letters {
             let appended = &output[leading_spaces..];
             for &byte in appended {
                 let written = if byte == b' ' { space_mark::BYTES } else { std::slice::from_ref(&byte) };
-                out.extend_from_slice(written);
+                out.checked_extend_from_slice(written);
                 offsets.add_bytes(cursor.at, written.len());
             }
             is_after_space = appended.last().map_or(is_after_space, |&last| last == b' ');
@@ -230,9 +232,9 @@ impl LetterRules {
             self.is_supported &= output_len <= MAX_GROWTH * key.len;
         }
         match key.replacement {
-            _ if !key.is_first => self.flags.push((key.char, Letter::FOLLOWS)),
-            Some(b" ") => self.flags.push((key.char, Letter::SPACE)),
-            Some(_) => self.flags.push((key.char, Letter::REWRITTEN)),
+            _ if !key.is_first => self.flags.checked_push((key.char, Letter::FOLLOWS)),
+            Some(b" ") => self.flags.checked_push((key.char, Letter::SPACE)),
+            Some(_) => self.flags.checked_push((key.char, Letter::REWRITTEN)),
             None => {}
         }
     }

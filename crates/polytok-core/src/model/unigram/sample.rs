@@ -9,6 +9,8 @@
 //!
 //! Cost: one pass over the lattice for each draw; one search for all draws without replacement.
 
+use polytok_memory::{Collect, Grow};
+
 use crate::error::{Error, Result};
 use crate::model::unigram::lattice::{Lattice, START_NODE};
 use crate::model::unigram::nbest::{Hypothesis, NodePath, ScoredSegmentation, SearchStrategy, search};
@@ -47,13 +49,13 @@ impl Unigram {
         }
         if nbest_size > 1 {
             let mut nbest = self.nbest(norm, nbest_size as usize)?;
-            let log_weights: Vec<f64> = nbest.iter().map(|(_, score)| (alpha * score) as f64).collect();
+            let log_weights: Vec<f64> = nbest.iter().map(|(_, score)| (alpha * score) as f64).checked_collect();
             return Ok(nbest.swap_remove(rng.draw(&log_weights)).0);
         }
         if nbest_size >= 0 || norm.is_empty() {
             let mut best = Vec::new();
             self.segment(norm, &mut UnigramScratch::default(), &mut |segment| {
-                best.push(segment);
+                best.checked_push(segment);
                 Ok(())
             })?;
             return Ok(best);
@@ -89,7 +91,7 @@ impl Unigram {
             true => sampler.draw_without_replacement(options, rng)?,
             false => sampler.draw_with_replacement(options.num_samples, rng),
         };
-        Ok(paths.into_iter().map(|(path, score)| (lattice.segments(&path), score)).collect())
+        Ok(paths.into_iter().map(|(path, score)| (lattice.segments(&path), score)).checked_collect())
     }
 
     /// Returns the entropy in nats of the segmentations of `norm`; -0 for an empty text, like the reference.
@@ -115,7 +117,7 @@ fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> V
     loop {
         let left_nodes = lattice.left_neighbours(node);
         log_weights.clear();
-        log_weights.extend(left_nodes.iter().map(|&left| {
+        log_weights.checked_extend(left_nodes.iter().map(|&left| {
             let log_weight = forward[left as usize] + alpha * lattice.nodes[left as usize].score;
             log_weight as f64
         }));
@@ -123,7 +125,7 @@ fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> V
         if node == START_NODE {
             break;
         }
-        path.push(node);
+        path.checked_push(node);
     }
     path.reverse();
     path
@@ -148,7 +150,7 @@ impl PathSampler<'_> {
             let score = self.log_probability(&path);
             (path, score)
         };
-        (0..num_samples).map(draw).collect()
+        (0..num_samples).map(draw).checked_collect()
     }
 
     fn draw_without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<NodePath>> {
@@ -164,10 +166,10 @@ impl PathSampler<'_> {
                 Some(i) => Some(drawn_paths.remove(i)),
                 None => drawn_paths.pop(),
             };
-            samples.push((best, 0.0));
+            samples.checked_push((best, 0.0));
         }
         if let Some((_, threshold)) = drawn_paths.pop() {
-            samples.extend(drawn_paths.into_iter().map(|(path, _)| {
+            samples.checked_extend(drawn_paths.into_iter().map(|(path, _)| {
                 let log_probability = self.log_probability(&path);
                 (path, log_inclusion_probability(log_probability, threshold))
             }));
@@ -217,7 +219,7 @@ impl SearchStrategy for PerturbedSearch<'_> {
             parent.score + forward[left as usize] + alpha * lattice.nodes[left as usize].score - log_total
         };
         let children: Vec<(f32, f32)> =
-            before.iter().map(log_probability).map(|log| (log, log + self.draw_gumbel())).collect();
+            before.iter().map(log_probability).map(|log| (log, log + self.draw_gumbel())).checked_collect();
         let max = children.iter().fold(-1e8f32, |max, &(_, perturbed)| max.max(perturbed));
         for (&left, &(log, perturbed)) in before.iter().zip(&children) {
             // Conditions the children's noise so that the highest child priority is the parent's priority, with the

@@ -10,6 +10,8 @@
 //!
 //! Memory: 16 bytes per byte of text. The twin of llama.cpp's model is python/polytok/reference/llama_cpp_ugm.py.
 
+use polytok_memory::Collect;
+
 use super::best_path::{PathState, WideScore, for_each_piece, search};
 use crate::error::{Error, Result};
 use crate::native::Tables;
@@ -51,10 +53,10 @@ impl WideUnigram {
         let is_hugging_face = matches!(rules, UnigramRules::HuggingFace { .. });
         // The rows are reversed, because the trie keeps the first of equal keys.
         let is_used = |&row: &Row| is_hugging_face || is_reachable(vocab.kind(row));
-        let rows: Vec<Row> = vocab.rows().rev().filter(is_used).collect();
+        let rows: Vec<Row> = vocab.rows().rev().filter(is_used).checked_collect();
         let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
         let trie = Trie::compile(tables, vocab.max_entry_len(), |entry| (entry as usize) < rows.len(), build)?;
-        let ids: Vec<TokenId> = rows.iter().map(|&row| vocab.id(row)).collect();
+        let ids: Vec<TokenId> = rows.iter().map(|&row| vocab.id(row)).checked_collect();
         let id_of_byte =
             |id_of_byte: usize| trie.get(format!("<0x{id_of_byte:02X}>").as_bytes()).map(|entry| ids[entry as usize]);
         let has_fallback = matches!(rules, UnigramRules::HuggingFace { byte_fallback: true });
@@ -66,7 +68,7 @@ impl WideUnigram {
             false => vocab.score(row) as f64,
         };
         Ok(WideUnigram {
-            scores: rows.iter().map(|&row| WideScore(score(row))).collect(),
+            scores: rows.iter().map(|&row| WideScore(score(row))).checked_collect(),
             unknown_score: unknown_score(vocab, is_hugging_face),
             unknown_id: unknown_row.map(|row| vocab.id(row)),
             is_hugging_face,

@@ -9,6 +9,8 @@
 //! Cost: linear for cached words; a new word is searched once. Worst input: one long word, which costs the same as in
 //! the twin.
 
+use polytok_memory::Grow;
+
 use super::best_path::{PathState, Score, UNKNOWN_ENTRY, for_each_piece, search};
 use super::certain::{MAX_WORD_BYTES, SearchedWord, sum_code};
 use super::letters::{LetterRun, Letters, RUN_BATCH, RunKind};
@@ -309,8 +311,8 @@ impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
         if run.has_space {
             let mut marked_word = std::mem::take(&mut scratch.marked_word);
             marked_word.clear();
-            marked_word.extend_from_slice(space_mark::BYTES);
-            marked_word.extend_from_slice(word);
+            marked_word.checked_extend_from_slice(space_mark::BYTES);
+            marked_word.checked_extend_from_slice(word);
             let result = self.solve_missing_word(&marked_word, start, (key, path), sum, scratch, receiver);
             scratch.marked_word = marked_word;
             return result;

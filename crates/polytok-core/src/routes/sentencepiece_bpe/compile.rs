@@ -1,5 +1,7 @@
 //! Builds the tables of the route from the entries of a vocabulary.
 
+use polytok_memory::{Collect, Grow};
+
 use super::{
     BYTES_VALUE, INVALID_VALUE, JOINS_LEFT, JOINS_RIGHT, PIECE_VALUE, TextTables, UserDefinedPieces, VALUE_BITS,
 };
@@ -109,7 +111,7 @@ impl TextTables {
             match only_char(piece).filter(|_| !starts_next && bpe.id_of_char(piece) == Some(id) && id.0 < INVALID_VALUE)
             {
                 Some(c) => self.isolate_char(c, id, ascii_pairs),
-                None => trie_pieces.push((piece, id.0)),
+                None => trie_pieces.checked_push((piece, id.0)),
             }
         }
         if !trie_pieces.is_empty() {
@@ -145,7 +147,9 @@ fn value_of_char(bpe: &Bpe, c: char, has_byte_ids: bool) -> u32 {
 fn ids_of_value(value: u32, c: char, byte_ids: Option<&[TokenId; 256]>) -> Option<Vec<TokenId>> {
     match (value, byte_ids) {
         (PIECE_VALUE, _) => None,
-        (BYTES_VALUE, byte_ids) => byte_ids.map(|ids| c.to_string().bytes().map(|byte| ids[byte as usize]).collect()),
+        (BYTES_VALUE, byte_ids) => {
+            byte_ids.map(|ids| c.to_string().bytes().map(|byte| ids[byte as usize]).checked_collect())
+        }
         (id, _) => Some(vec![TokenId(id)]),
     }
 }
@@ -161,7 +165,7 @@ fn pairs_in_texts(bpe: &Bpe) -> Option<Vec<(char, char)>> {
     let char_pairs = CharPairs::from_entries(entries(), EntryUnits::Chars);
     let text_char = |c: char| if c == MARK { ' ' } else { c };
     let pairs = char_pairs.ascii_char_pairs().chain(char_pairs.other_char_pairs());
-    Some(pairs.map(|(left, right)| (text_char(left), text_char(right))).collect())
+    Some(pairs.map(|(left, right)| (text_char(left), text_char(right))).checked_collect())
 }
 
 /// Returns a bit for each ASCII character that follows another one in an entry, for each of these other characters.
@@ -183,6 +187,6 @@ fn flag_joined_chars(chars: &mut CharTable, pairs: &[(char, char)]) {
 }
 
 fn pair_set(pairs: &[(char, char)]) -> PairSet<3> {
-    let pairs: Vec<u64> = pairs.iter().map(|&(left, right)| pack_pair(left as u32, right as u32)).collect();
+    let pairs: Vec<u64> = pairs.iter().map(|&(left, right)| pack_pair(left as u32, right as u32)).checked_collect();
     PairSet::new(&pairs)
 }

@@ -1,6 +1,8 @@
 //! Encodes the parts of a text: looks them up in the cache in batches, and runs the model for parts that are not
 //! cached.
 
+use polytok_memory::Grow;
+
 use super::scan::{MAX_PARTS, ScannedParts};
 use super::{BYTES_VALUE, INVALID_VALUE, PADDING, PIECE_VALUE, SentencePieceBpe, TextTables};
 use crate::cache::{Cache, MAX_ENTRY_IDS, PieceKey};
@@ -90,13 +92,13 @@ impl SentencePieceBpe {
     /// `buffer`.
     fn pad_text(&self, text: &[u8], at: usize, buffer: &mut Vec<u8>) -> usize {
         buffer.clear();
-        buffer.reserve(text.len() + 1 + PADDING);
+        buffer.checked_reserve(text.len() + 1 + PADDING);
         if self.escape.prefix.adds_space(text, at) {
-            buffer.push(b' ');
+            buffer.checked_push(b' ');
         }
-        buffer.extend_from_slice(text);
+        buffer.checked_extend_from_slice(text);
         let end = buffer.len();
-        buffer.resize(end + PADDING, 0);
+        buffer.checked_resize(end + PADDING, 0);
         end
     }
 }
@@ -193,9 +195,9 @@ impl TextEncoder<'_> {
             match segment.id {
                 TokenId::UNKNOWN => {
                     let unknown_bytes = &piece[segment.start as usize..segment.end as usize];
-                    ids.extend(unknown_bytes.iter().map(|&byte| byte_ids[byte as usize]));
+                    ids.checked_extend(unknown_bytes.iter().map(|&byte| byte_ids[byte as usize]));
                 }
-                id => ids.push(id),
+                id => ids.checked_push(id),
             }
         }
         true

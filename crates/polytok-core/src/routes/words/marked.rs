@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use memchr::memmem;
+use polytok_memory::Grow;
 
 use super::unknown_chars::StandIns;
 use crate::cache::PieceKey;
@@ -52,7 +53,7 @@ impl MarkedWords {
             })?;
             block.clear();
         }
-        context.scratch.blocks.push(block);
+        context.scratch.blocks.checked_push(block);
         Ok(())
     }
 }
@@ -79,8 +80,8 @@ fn encode_missing<S: IdSink>(word: &[u8], key: PieceKey, buffer: &mut Vec<u8>, c
 /// Writes a word after U+2581.
 pub(super) fn write_marked(word: &[u8], buffer: &mut Vec<u8>) {
     buffer.clear();
-    buffer.extend_from_slice(space_mark::BYTES);
-    buffer.extend_from_slice(word);
+    buffer.checked_extend_from_slice(space_mark::BYTES);
+    buffer.checked_extend_from_slice(word);
 }
 
 /// Reports whether a text contains U+2581.

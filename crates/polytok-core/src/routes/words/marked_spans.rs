@@ -7,6 +7,8 @@
 //! length of the word, they cover nothing else, so each covers exactly a run of stand-ins. The model segments all other
 //! words again. The inserted U+2581 has the span of the first character of the word.
 
+use polytok_memory::Grow;
+
 use super::marked::{MarkedWords, write_marked};
 use super::unknown_chars::StandIns;
 use crate::cache::{BLOCK_LEN, Block, BlockPiece, CachedPieces, PieceKey};
@@ -42,7 +44,7 @@ impl MarkedWords {
             marked_text.encode_block(&mut block, context)?;
             block.clear();
         }
-        context.scratch.blocks.push(block);
+        context.scratch.blocks.checked_push(block);
         Ok(())
     }
 }
@@ -123,7 +125,9 @@ impl MarkedText<'_> {
         })?;
         let first_end = self.char_end(start);
         scratch.spans.clear();
-        scratch.spans.extend(scratch.segments.iter().map(|s| unmarked_span((s.start, s.end), start, first_end)));
+        scratch
+            .spans
+            .checked_extend(scratch.segments.iter().map(|s| unmarked_span((s.start, s.end), start, first_end)));
         Ok(())
     }
 

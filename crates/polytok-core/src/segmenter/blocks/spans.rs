@@ -2,6 +2,8 @@
 //! the ids how many bytes each token covers (piece_lengths.rs). Any other piece is encoded by the model, which knows the
 //! spans. Cost: a cache lookup for each piece, and a table lookup for each token.
 
+use polytok_memory::Grow;
+
 use super::piece_lengths::PieceLengths;
 use super::{Context, collect_segments};
 use crate::cache::{Block, BlockPiece, PieceKey};
@@ -112,7 +114,7 @@ impl<S: Sink> Context<'_, '_, S> {
 #[inline]
 pub(crate) fn room_for(spans: &mut Vec<Span>, count: usize) -> &mut [Span] {
     if spans.len() < count {
-        spans.resize(count, Span::default());
+        spans.checked_resize(count, Span::default());
     }
     &mut spans[..count]
 }

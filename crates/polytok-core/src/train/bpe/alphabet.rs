@@ -8,6 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use polytok_memory::Collect;
+
 use super::initial_symbols::{Affixes, WordUnit, for_each_char};
 use super::texts::SymbolTexts;
 use crate::error::Result;
@@ -58,13 +60,13 @@ fn choose_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUn
         Ok(())
     })?;
     counts.extend(options.initial_chars.iter().map(|&c| (c, u64::MAX)));
-    let mut chars: Vec<(char, u64)> = counts.into_iter().collect();
+    let mut chars: Vec<(char, u64)> = counts.into_iter().checked_collect();
     if let Some(limit) = options.limit {
         chars.sort_by_key(|&(c, count)| (std::cmp::Reverse(count), c));
         chars.truncate(limit);
         chars.sort_unstable();
     }
-    Ok(chars.into_iter().map(|(c, _)| c).collect())
+    Ok(chars.into_iter().map(|(c, _)| c).checked_collect())
 }
 
 /// Returns each chosen character with every combination of affixes that the character has in a word.

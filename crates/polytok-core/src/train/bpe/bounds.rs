@@ -3,6 +3,8 @@
 //! Most rare pairs have low bounds, which prove that these pairs are rare. The memory does not depend on the number of
 //! pairs.
 
+use polytok_memory as memory;
+
 use super::pairs::{hash, key};
 
 /// The base-2 logarithm of the minimum number of sums.
@@ -18,7 +20,7 @@ impl Bounds {
     /// Creates bounds that take at most `bytes`; all sums are 0.
     pub fn with_memory(bytes: usize) -> Bounds {
         let bits = (bytes / size_of::<u64>()).checked_ilog2().unwrap_or(0).max(MIN_SUM_BITS);
-        Bounds { sums: vec![0; 1 << bits], shift: u64::BITS - bits }
+        Bounds { sums: memory::zeroed(1 << bits), shift: u64::BITS - bits }
     }
 
     #[inline]

@@ -6,6 +6,8 @@
 //! the neighbours, without links. No symbol starts at the other cells of a merged symbol any more, and a merge changes
 //! only adjacent cells, in words of any length.
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use crate::error::{Error, Result};
 use crate::prefetch::prefetch;
 
@@ -43,15 +45,15 @@ impl Default for Cells {
 impl Cells {
     /// Creates an empty array with capacity for `words` words that have `symbols` symbols in total.
     pub fn with_capacity(words: usize, symbols: usize) -> Cells {
-        let mut cells = Vec::with_capacity(words + symbols + 1);
-        cells.push(WALL_CELL);
+        let mut cells = memory::with_capacity(words + symbols + 1);
+        cells.checked_push(WALL_CELL);
         Cells { cells }
     }
 
     /// Adds a word.
     pub fn push(&mut self, word: impl Iterator<Item = u32>) -> Result<()> {
-        self.cells.extend(word);
-        self.cells.push(WALL_CELL);
+        self.cells.checked_extend(word);
+        self.cells.checked_push(WALL_CELL);
         if self.cells.len() > END as usize {
             return Err(Error::Argument(
                 "the distinct words have more than 2^31 symbols in total; use a pattern with shorter words, or give \
@@ -95,7 +97,7 @@ impl Cells {
             word = word.wrapping_add(u32::from(cell == WALL_CELL));
             word
         };
-        self.cells.iter().map(number).collect()
+        self.cells.iter().map(number).checked_collect()
     }
 
     /// Prefetches the memory of a cell.
@@ -131,7 +133,7 @@ impl Cells {
     pub fn word(&self, start: usize, cells: &[u32], symbols: &mut Vec<u32>) -> usize {
         let mut at = start;
         while self.cells[at] != WALL_CELL {
-            symbols.push(self.cells[at]);
+            symbols.checked_push(self.cells[at]);
             at += cells[self.cells[at] as usize] as usize;
         }
         at + 1

@@ -9,6 +9,8 @@
 
 use std::collections::HashMap;
 
+use polytok_memory::{self as memory, Grow, GrowMap};
+
 use super::cells::Cells;
 
 /// The forms (symbol and length) of all symbols. If `HAS_FORMS` is false, each symbol has one form, and the form's id
@@ -28,7 +30,7 @@ impl<const HAS_FORMS: bool> SymbolForms<HAS_FORMS> {
     pub fn new(lengths: Vec<u32>) -> SymbolForms<HAS_FORMS> {
         let columns = 0..if HAS_FORMS { lengths.len() as u32 } else { 0 };
         let form_ids = columns.clone().map(|symbol| ((symbol, 1), symbol)).collect();
-        SymbolForms { cells: vec![1; lengths.len()], lengths, symbols: columns.collect(), form_ids }
+        SymbolForms { cells: memory::filled(1, lengths.len()), lengths, symbols: columns.collect(), form_ids }
     }
 
     /// Returns the length of each form, in initial symbols.
@@ -68,7 +70,7 @@ impl<const HAS_FORMS: bool> SymbolForms<HAS_FORMS> {
     pub fn prepare_merge(&mut self, left: u32, right: u32, symbol: u32) {
         if !HAS_FORMS {
             for columns in [&mut self.lengths, &mut self.cells] {
-                columns.resize(columns.len().max(symbol as usize + 1), 1);
+                columns.checked_resize(columns.len().max(symbol as usize + 1), 1);
                 columns[symbol as usize] = columns[left as usize] + columns[right as usize];
             }
         }
@@ -82,10 +84,11 @@ impl<const HAS_FORMS: bool> SymbolForms<HAS_FORMS> {
         }
         let length = self.lengths[left as usize] + self.lengths[right as usize];
         let SymbolForms { lengths, cells, symbols, form_ids } = self;
+        form_ids.reserve_entry();
         *form_ids.entry((symbol, length)).or_insert_with(|| {
-            lengths.push(length);
-            cells.push(length);
-            symbols.push(symbol);
+            lengths.checked_push(length);
+            cells.checked_push(length);
+            symbols.checked_push(symbol);
             lengths.len() as u32 - 1
         })
     }

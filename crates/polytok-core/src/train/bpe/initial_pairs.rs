@@ -1,5 +1,7 @@
 //! Counts all pairs before the first merge, then lists their places, in two passes over the cells.
 
+use polytok_memory::{self as memory, Grow};
+
 use super::learner::Learner;
 use super::pairs::{PairCounts, PairIndex, key};
 use super::places::{PairPosition, PlaceRange};
@@ -13,25 +15,25 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     pub(super) fn count_pairs(&mut self, count: impl Fn(usize) -> u64, is_counted: impl Fn(u32, u32) -> bool) {
         let mut index = PairIndex::new(self.symbols());
         let mut distinct_pairs: Vec<(u64, u64, u32)> = Vec::new();
-        let mut pair_numbers = Vec::with_capacity(self.cells.len());
+        let mut pair_numbers = memory::with_capacity(self.cells.len());
         self.cells.for_each_pair(|left, right, _, word| {
             if !is_counted(left, right) {
                 return;
             }
             let number = index.number_of(left, right, distinct_pairs.len() as u32);
             if number as usize == distinct_pairs.len() {
-                distinct_pairs.push((key(left, right), 0, 0));
+                distinct_pairs.checked_push((key(left, right), 0, 0));
             }
             let pair = &mut distinct_pairs[number as usize];
             (pair.1, pair.2) = (pair.1 + count(word), pair.2 + 1);
-            pair_numbers.push(number);
+            pair_numbers.checked_push(number);
         });
         drop(index);
         let min_count = self.min_count();
         self.counts = PairCounts::with_capacity(distinct_pairs.iter().filter(|pair| pair.1 >= min_count).count());
-        let mut write_index = Vec::with_capacity(distinct_pairs.len());
+        let mut write_index = memory::with_capacity(distinct_pairs.len());
         for &(key, count, len) in &distinct_pairs {
-            write_index.push(if count < min_count { UNLISTED_INDEX } else { self.places.reserve(len).start });
+            write_index.checked_push(if count < min_count { UNLISTED_INDEX } else { self.places.reserve(len).start });
             if count >= min_count {
                 self.counts.add(key, count as i64);
             }

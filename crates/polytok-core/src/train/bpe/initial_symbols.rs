@@ -1,5 +1,7 @@
 //! Converts words to sequences of initial symbols.
 
+use polytok_memory::{self as memory, Grow};
+
 use super::MergeRules;
 use super::texts::SymbolTexts;
 use crate::byte_level::char_of;
@@ -39,8 +41,8 @@ impl Affixes {
     /// Returns the text of a character's symbol.
     pub fn apply(&self, c: char, is_first: bool, is_last: bool) -> Vec<u8> {
         let mut text = if is_first { Vec::new() } else { self.prefix.clone() };
-        text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        text.extend_from_slice(if is_last { &self.suffix } else { &[] });
+        text.checked_extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        text.checked_extend_from_slice(if is_last { &self.suffix } else { &[] });
         text
     }
 }
@@ -82,7 +84,7 @@ pub fn for_each_word(
     let mut symbols = Vec::new();
     words.each(Order::FirstSeen, progress, &mut |word, count| {
         symbols.clear();
-        for_each_char(word, *unit, |c, is_first, is_last| symbols.extend(table.symbol(c, is_first, is_last)));
+        for_each_char(word, *unit, |c, is_first, is_last| symbols.checked_extend(table.symbol(c, is_first, is_last)));
         visit(&symbols, count)
     })
 }
@@ -100,7 +102,7 @@ struct SymbolTable<'a> {
 
 impl<'a> SymbolTable<'a> {
     fn new(texts: &'a SymbolTexts, unit: WordUnit, affixes: &'a Affixes) -> SymbolTable<'a> {
-        SymbolTable { texts, unit, affixes, cached_symbols: std::array::from_fn(|_| vec![0; 1 << 8]) }
+        SymbolTable { texts, unit, affixes, cached_symbols: std::array::from_fn(|_| memory::zeroed(1 << 8)) }
     }
 
     #[inline]
@@ -111,7 +113,7 @@ impl<'a> SymbolTable<'a> {
         if cached == 0 {
             let symbol = self.find(c, is_first, is_last);
             if c as usize >= self.cached_symbols[position].len() {
-                self.cached_symbols[position].resize(CHARS, 0);
+                self.cached_symbols[position].checked_resize(CHARS, 0);
             }
             self.cached_symbols[position][c as usize] = symbol.map_or(1, |symbol| symbol + 2);
             return symbol;

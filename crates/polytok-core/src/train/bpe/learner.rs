@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use polytok_memory::{self as memory, Grow, GrowSet};
+
 use super::cells::{Cells, Neighbour};
 use super::forms::SymbolForms;
 use super::pairs::{PairCounts, key, symbols};
@@ -172,7 +174,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
                 learned.merge((left, right, best.count), self.stops_at_known_text, requested_merges, watch)?;
             let Some(id) = symbol_id else { return Ok(StopReason::KnownText) };
             self.merge(left, right, id, list);
-            self.free_numbers.push(best.number);
+            self.free_numbers.checked_push(best.number);
             self.compact_places();
         }
         Ok(StopReason::SizeReached)
@@ -187,7 +189,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             // If symbols have forms, a pair can arise again.
             if count == 0 && !HAS_FORMS {
                 places.mark_unused(candidate.list.len);
-                free_numbers.push(entry.number);
+                free_numbers.checked_push(entry.number);
                 *candidate = QueueCandidate::default();
                 return None;
             }
@@ -247,7 +249,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             if self.is_short_enough(other, form) {
                 self.left_side.record_added_pair(symbol, weight, place.with_position(at));
             } else if HAS_FORMS {
-                self.incompletely_listed_pairs.insert(key(symbol, id));
+                self.incompletely_listed_pairs.checked_insert(key(symbol, id));
             }
         }
         if let Some(Neighbour { id: other, .. }) = self.cells.after(after) {
@@ -256,7 +258,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             if self.is_short_enough(other, form) {
                 self.right_side.record_added_pair(symbol, weight, place);
             } else if HAS_FORMS {
-                self.incompletely_listed_pairs.insert(key(id, symbol));
+                self.incompletely_listed_pairs.checked_insert(key(id, symbol));
             }
         }
         self.cells.merge(place.at, second, after, form);
@@ -305,13 +307,13 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
                 counts.subtract(old_key, removed_count)
             }
             if HAS_FORMS && len > 0 && counts.contains(new_key) {
-                incompletely_listed_pairs.insert(new_key);
+                incompletely_listed_pairs.checked_insert(new_key);
             }
             let is_frequent = |count| HAS_FORMS || u64::try_from(count).is_ok_and(|count| count >= min_count);
             let is_counted = len > 0 && (is_kept || is_frequent(added_count));
             let is_listed = is_counted && is_frequent(counts.add(new_key, added_count));
             let list = is_listed.then(|| places.reserve(len));
-            new_pairs.extend(list.map(|list| (new_key, list)));
+            new_pairs.checked_extend(list.map(|list| (new_key, list)));
             side.set_list(symbol, list);
         }
         side.write_places(places);
@@ -329,7 +331,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
                 _ => {
                     self.places.mark_unused(list.len);
                     if HAS_FORMS {
-                        self.incompletely_listed_pairs.insert(key);
+                        self.incompletely_listed_pairs.checked_insert(key);
                     }
                 }
             }
@@ -340,11 +342,11 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     /// Joins the lists of the same pair. A pair has two lists if it arises on both sides of a merge.
     fn join_lists(&mut self, mut new_pairs: Vec<(u64, PlaceRange)>) -> Vec<(u64, PlaceRange)> {
         new_pairs.sort_unstable_by_key(|&(key, list)| (key, list.start));
-        let mut joined_pairs: Vec<(u64, PlaceRange)> = Vec::with_capacity(new_pairs.len());
+        let mut joined_pairs: Vec<(u64, PlaceRange)> = memory::with_capacity(new_pairs.len());
         for (key, list) in new_pairs {
             match joined_pairs.last_mut().filter(|last| last.0 == key) {
                 Some(last) => last.1 = self.places.join(last.1, list),
-                None => joined_pairs.push((key, list)),
+                None => joined_pairs.checked_push((key, list)),
             }
         }
         joined_pairs
@@ -363,7 +365,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
                 number
             }
             None => {
-                self.candidates.push(candidate);
+                self.candidates.checked_push(candidate);
                 self.candidates.len() as u32 - 1
             }
         };

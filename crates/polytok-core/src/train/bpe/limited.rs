@@ -1,5 +1,7 @@
 //! Learns merges of bytes or characters in rounds, within a memory limit.
 
+use polytok_memory::{self as memory, Copied, Grow};
+
 use super::cells::Cells;
 use super::initial_symbols::for_each_word;
 use super::learner::{Learner, StopReason, TieRule};
@@ -27,7 +29,7 @@ pub(super) fn learn(
         symbol_count = add_symbol_count(symbol_count, symbols, count)?;
         collector.push(symbols, count, |_, _| true)
     })?;
-    let lengths = vec![1; learned.texts.len()];
+    let lengths = memory::filled(1, learned.texts.len());
     let learner = Learner::new(Cells::default(), Vec::new(), rules.ties, rules.limits);
     let mut limited = LimitedLearner { learned, lengths, learner, rules, watch };
     let stop_reason = collector.learn(&mut limited, usable_memory, spill)?;
@@ -96,9 +98,9 @@ impl<W: MergeObserver> RoundLearner for LimitedLearner<'_, W> {
             )?;
             let Some(id) = symbol_id else { return Ok((merges, StopReason::KnownText)) };
             // If a merge has the text of an initial symbol, that symbol gets the length of the merge.
-            self.lengths.resize(self.learned.texts.len(), 1);
+            self.lengths.checked_resize(self.learned.texts.len(), 1);
             self.lengths[id as usize] = self.lengths[left as usize] + self.lengths[right as usize];
-            merges.push((left, right, id));
+            merges.checked_push((left, right, id));
         }
         self.watch.report("merges", self.learned.merges.len() as u64, requested_merges as u64)?;
         Ok((merges, StopReason::MemoryFull))
@@ -111,7 +113,7 @@ impl<W: MergeObserver> RoundLearner for LimitedLearner<'_, W> {
     fn take_words(&mut self) -> (Cells, Vec<u32>) {
         let empty_learner = Learner::new(Cells::default(), Vec::new(), self.rules.ties, self.rules.limits);
         let (cells, forms) = std::mem::replace(&mut self.learner, empty_learner).into_words();
-        self.lengths = forms.lengths().to_vec();
-        (cells, forms.cells().to_vec())
+        self.lengths = forms.lengths().checked_to_vec();
+        (cells, forms.cells().checked_to_vec())
     }
 }

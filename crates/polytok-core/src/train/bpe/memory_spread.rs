@@ -1,6 +1,8 @@
 //! Adds up, for each frequency, the memory of the pairs and segments with this frequency. The sums show down to which
 //! frequency all pairs and segments fit into memory.
 
+use polytok_memory as memory;
+
 /// Frequencies between two powers of two are divided into groups, by the `GROUP_BITS` bits after the highest bit.
 const GROUP_BITS: u32 = 3;
 
@@ -44,7 +46,7 @@ pub(super) struct MemorySpread {
 
 impl Default for MemorySpread {
     fn default() -> MemorySpread {
-        MemorySpread { shares: vec![FrequencyShare::default(); (u64::BITS as usize) << GROUP_BITS] }
+        MemorySpread { shares: memory::filled(FrequencyShare::default(), (u64::BITS as usize) << GROUP_BITS) }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Counts pairs of symbols in a hash table with open addressing: 16 bytes for a key and a count. At most half of the
 //! slots are in use.
 
+use polytok_memory as memory;
+
 use crate::prefetch::prefetch;
 
 /// The key of an empty slot. No pair has this key.
@@ -29,7 +31,7 @@ impl PairCounts {
     /// Creates an empty table for `pairs` pairs.
     pub fn with_capacity(pairs: usize) -> PairCounts {
         let bits = (pairs * 2).next_power_of_two().trailing_zeros().max(4);
-        PairCounts { slots: vec![(EMPTY, 0); 1 << bits], used_slots: 0, shift: 64 - bits }
+        PairCounts { slots: memory::filled((EMPTY, 0), 1 << bits), used_slots: 0, shift: 64 - bits }
     }
 
     #[inline]
@@ -124,7 +126,7 @@ impl PairIndex {
     /// Creates an index of pairs whose symbols are below `symbols`.
     pub fn new(symbols: usize) -> PairIndex {
         match symbols {
-            0..=MAX_ARRAY_SYMBOLS => PairIndex::Array(symbols, vec![0; symbols * symbols]),
+            0..=MAX_ARRAY_SYMBOLS => PairIndex::Array(symbols, memory::zeroed(symbols * symbols)),
             _ => PairIndex::Hashed(PairCounts::with_capacity(1 << 16)),
         }
     }

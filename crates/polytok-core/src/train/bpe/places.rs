@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use polytok_memory::{self as memory, Grow};
+
 /// The weight that marks a count that does not fit into a [`PairPosition`]; see [`WordWeights`].
 const LARGE_COUNT_MARK: u32 = u32::MAX;
 
@@ -39,7 +41,7 @@ impl WordWeights {
     /// Adds the count of a word that starts after all words added earlier.
     pub fn add(&mut self, start: u32, count: u64) {
         if count >= u64::from(LARGE_COUNT_MARK) {
-            self.large_counts.push((start, count));
+            self.large_counts.checked_push((start, count));
         }
     }
 
@@ -81,7 +83,7 @@ impl PairPlaces {
     /// Creates a list of `len` places, which [`PairPlaces::set`] fills.
     pub fn reserve(&mut self, len: u32) -> PlaceRange {
         let start = self.places.len();
-        self.places.resize(start + len as usize, PairPosition::default());
+        self.places.checked_resize(start + len as usize, PairPosition::default());
         PlaceRange { start, len }
     }
 
@@ -105,11 +107,11 @@ impl PairPlaces {
 
     /// Joins two lists into one sorted list.
     pub fn join(&mut self, one: PlaceRange, other: PlaceRange) -> PlaceRange {
-        let mut places = [&self.places[one.range()], &self.places[other.range()]].concat();
+        let mut places = memory::concat(&[&self.places[one.range()], &self.places[other.range()]]);
         places.sort_unstable_by_key(|place| place.at);
         self.mark_unused(one.len + other.len);
         let list = PlaceRange { start: self.places.len(), len: places.len() as u32 };
-        self.places.append(&mut places);
+        self.places.checked_extend_from_slice(&places);
         list
     }
 
@@ -130,10 +132,10 @@ impl PairPlaces {
 
     /// Compacts the vector so that it has only these lists.
     pub fn compact<'a>(&mut self, lists: impl Iterator<Item = &'a mut PlaceRange>) {
-        let mut places = Vec::with_capacity(self.places.len() - self.unused_places);
+        let mut places = memory::with_capacity(self.places.len() - self.unused_places);
         for list in lists {
             let start = places.len();
-            places.extend_from_slice(&self.places[list.range()]);
+            places.checked_extend_from_slice(&self.places[list.range()]);
             list.start = start;
         }
         self.places = places;

@@ -9,6 +9,8 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 /// A pair in the queue: the count, which can be outdated; the tie-breaker (the lowest value comes first); and the
 /// pair's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,14 +49,21 @@ fn bucket_index(count: u64) -> usize {
 impl PairQueue {
     /// Creates an empty queue with a bucket for every power of two.
     pub fn new(counts_only_fall: bool) -> PairQueue {
-        PairQueue { heap: BinaryHeap::new(), buckets: (0..u64::BITS).map(|_| Vec::new()).collect(), counts_only_fall }
+        PairQueue {
+            heap: BinaryHeap::new(),
+            buckets: (0..u64::BITS).map(|_| Vec::new()).checked_collect(),
+            counts_only_fall,
+        }
     }
 
     /// Adds a pair that occurs.
     pub fn push(&mut self, entry: QueuedPair) {
         match self.buckets.get_mut(bucket_index(entry.count)) {
-            Some(bucket) => bucket.push(entry),
-            None => self.heap.push(entry),
+            Some(bucket) => bucket.checked_push(entry),
+            None => {
+                memory::reserve_item(&mut self.heap);
+                self.heap.push(entry);
+            }
         }
     }
 

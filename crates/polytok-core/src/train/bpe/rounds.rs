@@ -16,6 +16,8 @@
 //! input: a pair with more places than memory can hold. Such a pair is merged as a stream ([`stream`]); if the learner
 //! keeps whole words, the pair is an error.
 
+use polytok_memory::Grow;
+
 use super::bounds::Bounds;
 use super::cells::Cells;
 use super::learner::StopReason;
@@ -189,7 +191,7 @@ impl Rounds<'_> {
         let mut bounds = Vec::new();
         store.for_each_word(|symbols, _| {
             bounds.clear();
-            bounds.extend(symbols.windows(2).map(|pair| count_bounds.upper_bound(pair[0], pair[1])));
+            bounds.checked_extend(symbols.windows(2).map(|pair| count_bounds.upper_bound(pair[0], pair[1])));
             spread.add_places(&bounds, min_count);
             if L::KEEPS_WHOLE_WORDS {
                 let upper_bound = bounds.iter().copied().max().unwrap_or(0);
@@ -208,7 +210,7 @@ impl Rounds<'_> {
         let (mut cells, mut counts) = (Cells::default(), Vec::new());
         store.for_each_word(|symbols, count| {
             count_bounds.segments::<L>(symbols, from).filter(|segment| segment.len() > 1).try_for_each(|segment| {
-                counts.push(count);
+                counts.checked_push(count);
                 cells.push(segment.iter().copied())
             })
         })?;
@@ -254,7 +256,7 @@ impl Rounds<'_> {
         let mut word = Vec::new();
         self.store.for_each_word(|symbols, count| {
             word.clear();
-            word.extend_from_slice(symbols);
+            word.checked_extend_from_slice(symbols);
             merged.iter().for_each(|merge| stream::merge(&mut word, merge));
             collector.push(&word, count, |left, right| learner.is_open(left, right))
         })?;
@@ -273,7 +275,7 @@ impl Rounds<'_> {
             merged.clear();
             for segment in count_bounds.segments::<L>(symbols, from) {
                 match segment {
-                    [symbol] => merged.push(*symbol),
+                    [symbol] => merged.checked_push(*symbol),
                     _ => at = cells.word(at, &cell_counts, &mut merged),
                 }
             }

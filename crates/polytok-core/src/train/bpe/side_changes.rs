@@ -1,6 +1,8 @@
 //! Adds up, for each neighbouring symbol, how a merge changes the counts of pairs on one side of the merged pair. The
 //! tables are updated afterwards.
 
+use polytok_memory::Grow;
+
 use super::places::{PairPlaces, PairPosition, PlaceRange};
 
 /// The write index that marks a symbol whose places are dropped.
@@ -34,8 +36,8 @@ impl SideChanges {
         if symbols <= self.changes.len() {
             return;
         }
-        self.changes.resize(symbols, SymbolChange::default());
-        self.write_index.resize(symbols, 0);
+        self.changes.checked_resize(symbols, SymbolChange::default());
+        self.write_index.checked_resize(symbols, 0);
     }
 
     /// Records that a merge removed the pair of a symbol and the merged half, in a word that occurs `weight` times.
@@ -45,7 +47,7 @@ impl SideChanges {
         change.removed_count += weight as i64;
         if !change.has_changed {
             change.has_changed = true;
-            self.changed_symbols.push(symbol);
+            self.changed_symbols.checked_push(symbol);
         }
     }
 
@@ -56,7 +58,7 @@ impl SideChanges {
         let change = &mut self.changes[symbol as usize];
         change.added_count += weight as i64;
         change.new_place_count += 1;
-        self.new_places.push((symbol, place));
+        self.new_places.checked_push((symbol, place));
     }
 
     /// Returns the number of bytes of the buffer of new places.

@@ -5,6 +5,8 @@
 
 use std::io::{self, BufWriter, Read, Write};
 
+use polytok_memory::{self as memory, Grow};
+
 use crate::error::Result;
 use crate::train::counter::RunFile;
 use crate::train::counter::runs::push_number;
@@ -52,13 +54,13 @@ impl WordStore {
     /// Calls `visit` with the symbols and the count of every word, in the order of the file.
     pub fn for_each_word(&mut self, mut visit: impl FnMut(&[u32], u64) -> Result<()>) -> Result<()> {
         self.file.rewind()?;
-        let mut numbers = NumberReader { file: &mut self.file, block: vec![0; BUFFER_BYTES], at: 0, end: 0 };
+        let mut numbers = NumberReader { file: &mut self.file, block: memory::zeroed(BUFFER_BYTES), at: 0, end: 0 };
         let mut symbols = Vec::new();
         while numbers.fill()? {
             let count = numbers.next()?;
             symbols.clear();
             for _ in 0..numbers.next()? {
-                symbols.push(numbers.next()? as u32);
+                symbols.checked_push(numbers.next()? as u32);
             }
             visit(&symbols, count)?;
         }

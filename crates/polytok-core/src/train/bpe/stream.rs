@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use polytok_memory::{Collect, GrowMap};
+
 use super::pairs::{key, symbols};
 
 /// The number of bytes that each counted pair takes: a slot in the table, and a slot in the larger table while the
@@ -33,6 +35,7 @@ impl PairTally {
     /// Adds to the count of a pair.
     pub fn add(&mut self, left: u32, right: u32, count: u64) {
         self.next_order += 1;
+        self.counts.reserve_entry();
         self.counts.entry(key(left, right)).or_insert((0, self.next_order)).0 += count;
     }
 
@@ -47,7 +50,7 @@ impl PairTally {
             let (left, right) = symbols(pair);
             CountedPair { left, right, count, first_position }
         };
-        self.counts.into_iter().map(counted_pair).collect()
+        self.counts.into_iter().map(counted_pair).checked_collect()
     }
 }
 

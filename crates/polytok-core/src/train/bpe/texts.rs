@@ -1,6 +1,7 @@
 //! Stores the texts of symbols by id, and finds ids by text.
 
 use hashbrown::HashTable;
+use polytok_memory::{self as memory, Collect, Copied, Grow};
 
 use crate::error::{Error, Result};
 
@@ -20,7 +21,12 @@ fn hash(text: &[u8]) -> u64 {
 impl SymbolTexts {
     /// Creates an empty list. `prefix` is removed from the texts of right halves.
     pub fn new(prefix: &[u8]) -> SymbolTexts {
-        SymbolTexts { joined_texts: Vec::new(), ends: Vec::new(), ids: HashTable::new(), prefix: prefix.to_vec() }
+        SymbolTexts {
+            joined_texts: Vec::new(),
+            ends: Vec::new(),
+            ids: HashTable::new(),
+            prefix: prefix.checked_to_vec(),
+        }
     }
 
     /// Returns the number of texts.
@@ -49,28 +55,30 @@ impl SymbolTexts {
             return Ok(id);
         }
         let id = self.len() as u32;
-        self.joined_texts.extend_from_slice(text);
+        self.joined_texts.checked_extend_from_slice(text);
         if self.joined_texts.len() > u32::MAX as usize {
             return Err(Error::Argument(
                 "all entries together exceed 4 GiB; lower vocab_size, or limit the length of entries".into(),
             ));
         }
-        self.ends.push(self.joined_texts.len());
+        self.ends.checked_push(self.joined_texts.len());
         let SymbolTexts { joined_texts, ends, ids, .. } = self;
-        ids.insert_unique(hash(text), id, |&id| hash(text_slice(joined_texts, ends, id)));
+        let rehash = |&id: &u32| hash(text_slice(joined_texts, ends, id));
+        memory::reserve_slot(ids, rehash);
+        ids.insert_unique(hash(text), id, rehash);
         Ok(id)
     }
 
     /// Adds the text of a pair, if it is new, and returns its id.
     pub fn join(&mut self, left: u32, right: u32) -> Result<u32> {
         let right = self.get(right);
-        let joined = [self.get(left), right.strip_prefix(&self.prefix[..]).unwrap_or(right)].concat();
+        let joined = memory::concat(&[self.get(left), right.strip_prefix(&self.prefix[..]).unwrap_or(right)]);
         self.add(&joined)
     }
 
     /// Returns the concatenation of all texts, and the offsets of the texts.
     pub fn into_columns(self) -> (Vec<u8>, Vec<u32>) {
-        let offsets = std::iter::once(0).chain(self.ends.iter().map(|&end| end as u32)).collect();
+        let offsets = std::iter::once(0).chain(self.ends.iter().map(|&end| end as u32)).checked_collect();
         (self.joined_texts, offsets)
     }
 }

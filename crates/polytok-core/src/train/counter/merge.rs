@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use polytok_memory::Grow;
+
 use super::entry::{EntryVisitor, Order, WordEntry};
 use super::runs::WordRun;
 use crate::error::Result;
@@ -53,7 +55,7 @@ pub(super) fn merge(runs: &mut [WordRun], order: Order, each: EntryVisitor) -> R
             previous => {
                 previous.map_or(Ok(()), |previous| each(&word, previous))?;
                 word.clear();
-                word.extend_from_slice(head.run.word());
+                word.checked_extend_from_slice(head.run.word());
                 Some(entry)
             }
         };

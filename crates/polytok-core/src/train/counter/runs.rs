@@ -8,6 +8,8 @@
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
+use polytok_memory::{self as memory, Grow};
+
 use super::entry::WordEntry;
 use crate::error::{Error, Result};
 
@@ -74,7 +76,7 @@ impl<W: Write> WordWriter<W> {
         let shared = word.iter().zip(&self.previous_word).take_while(|(one, other)| one == other).count();
         let shared = if self.sharing.allows(shared as u64) { shared } else { 0 };
         self.sharing.add(shared as u64, (word.len() - shared) as u64);
-        let mut numbers = Vec::with_capacity(40);
+        let mut numbers = memory::with_capacity(40);
         push_number(&mut numbers, shared as u64 + 1);
         push_number(&mut numbers, (word.len() - shared) as u64);
         push_number(&mut numbers, entry.count);
@@ -82,7 +84,7 @@ impl<W: Write> WordWriter<W> {
         self.out.write_all(&numbers)?;
         self.out.write_all(&word[shared..])?;
         self.previous_word.truncate(shared);
-        self.previous_word.extend_from_slice(&word[shared..]);
+        self.previous_word.checked_extend_from_slice(&word[shared..]);
         Ok(())
     }
 
@@ -95,10 +97,10 @@ impl<W: Write> WordWriter<W> {
 /// Appends a number, seven bits to a byte.
 pub(crate) fn push_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 128 {
-        out.push(number as u8 | 128);
+        out.checked_push(number as u8 | 128);
         number >>= 7;
     }
-    out.push(number as u8);
+    out.checked_push(number as u8);
 }
 
 /// Reads the words of a [`WordWriter`].

@@ -7,6 +7,7 @@
 
 use std::io::{self, Read, Write};
 
+use polytok_memory as memory;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::runs::{WordReader, WordWriter};
@@ -53,30 +54,32 @@ pub fn write_counts(
     out: impl Write,
     progress: &mut dyn Progress,
 ) -> Result<()> {
-    let mut out = ChecksumFile { file: out, checksum: Xxh3::new() };
-    out.write_all(MAGIC)?;
-    out.write_all(&(description.len() as u64).to_le_bytes())?;
-    out.write_all(description.as_bytes())?;
-    let checksum = out.checksum.digest();
-    out.write_all(&checksum.to_le_bytes())?;
-    let mut writer = WordWriter::new(out);
-    let mut count = 0u64;
-    let next = counter.next_ordinal();
-    counter.stream(&mut |word, entry| {
-        count += 1;
-        if count.is_multiple_of(WORDS_PER_REPORT) {
-            progress.report("writing counts", count, 0)?;
-        }
-        Ok(writer.push(word, entry)?)
-    })?;
-    writer.end()?;
-    let mut out = writer.out;
-    counter.sequence.write(&mut out)?;
-    out.write_all(&count.to_le_bytes())?;
-    out.write_all(&next.to_le_bytes())?;
-    let checksum = out.checksum.digest();
-    out.write_all(&checksum.to_le_bytes())?;
-    Ok(out.flush()?)
+    memory::catch(|| {
+        let mut out = ChecksumFile { file: out, checksum: Xxh3::new() };
+        out.write_all(MAGIC)?;
+        out.write_all(&(description.len() as u64).to_le_bytes())?;
+        out.write_all(description.as_bytes())?;
+        let checksum = out.checksum.digest();
+        out.write_all(&checksum.to_le_bytes())?;
+        let mut writer = WordWriter::new(out);
+        let mut count = 0u64;
+        let next = counter.next_ordinal();
+        counter.stream(&mut |word, entry| {
+            count += 1;
+            if count.is_multiple_of(WORDS_PER_REPORT) {
+                progress.report("writing counts", count, 0)?;
+            }
+            Ok(writer.push(word, entry)?)
+        })?;
+        writer.end()?;
+        let mut out = writer.out;
+        counter.sequence.write(&mut out)?;
+        out.write_all(&count.to_le_bytes())?;
+        out.write_all(&next.to_le_bytes())?;
+        let checksum = out.checksum.digest();
+        out.write_all(&checksum.to_le_bytes())?;
+        Ok(out.flush()?)
+    })
 }
 
 /// A counts file that is being read.
@@ -119,25 +122,27 @@ impl<R: Read> CountsFile<R> {
 
     /// Adds all words to a counter, after the words that the counter already has. After an error, discard the counter.
     pub fn add_to(mut self, counter: &mut WordCounter, progress: &mut dyn Progress) -> Result<()> {
-        let base = counter.next_ordinal();
-        let (mut previous_word, mut count, mut last_ordinal) = (Vec::new(), 0u64, 0);
-        while let Some(entry) = self.reader.next().map_err(read_error)? {
-            let word = &self.reader.word;
-            if count > 0 && *word <= previous_word || entry.count == 0 {
-                return Err(damage_error(&format!("word {count} is out of order, or its count is 0")));
+        memory::catch(|| {
+            let base = counter.next_ordinal();
+            let (mut previous_word, mut count, mut last_ordinal) = (Vec::new(), 0u64, 0);
+            while let Some(entry) = self.reader.next().map_err(read_error)? {
+                let word = &self.reader.word;
+                if count > 0 && *word <= previous_word || entry.count == 0 {
+                    return Err(damage_error(&format!("word {count} is out of order, or its count is 0")));
+                }
+                let ordinal = base.checked_add(entry.ordinal).ok_or_else(|| damage_error("an ordinal is too large"))?;
+                counter.add_at(word, entry.count, ordinal)?;
+                previous_word.clone_from(word);
+                last_ordinal = last_ordinal.max(entry.ordinal);
+                count += 1;
+                if count.is_multiple_of(WORDS_PER_REPORT) {
+                    progress.report("reading counts", count, 0)?;
+                }
             }
-            let ordinal = base.checked_add(entry.ordinal).ok_or_else(|| damage_error("an ordinal is too large"))?;
-            counter.add_at(word, entry.count, ordinal)?;
-            previous_word.clone_from(word);
-            last_ordinal = last_ordinal.max(entry.ordinal);
-            count += 1;
-            if count.is_multiple_of(WORDS_PER_REPORT) {
-                progress.report("reading counts", count, 0)?;
-            }
-        }
-        let max_bytes = counter.limit().map_or(usize::MAX, |limit| limit.bytes);
-        counter.sequence.read(&mut self.reader.file, max_bytes)?;
-        self.finish(count, last_ordinal).map(|next| counter.skip_to(base.saturating_add(next)))
+            let max_bytes = counter.limit().map_or(usize::MAX, |limit| limit.bytes);
+            counter.sequence.read(&mut self.reader.file, max_bytes)?;
+            self.finish(count, last_ordinal).map(|next| counter.skip_to(base.saturating_add(next)))
+        })
     }
 
     /// Checks the end of the file and returns the next ordinal.

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
+use polytok_memory::{self as memory, Collect, Copied, Grow, GrowMap};
+
 use super::entry::WordEntry;
 use super::runs::{WordReader, WordWriter, push_number};
 use crate::error::{Error, Result};
@@ -25,7 +27,7 @@ impl Sequence {
     /// Appends a pair.
     pub fn push(&mut self, pair: [&[u8]; 2]) -> Result<()> {
         let numbers = [self.number(pair[0])?, self.number(pair[1])?];
-        self.pairs.push(numbers);
+        self.pairs.checked_push(numbers);
         Ok(())
     }
 
@@ -41,7 +43,7 @@ impl Sequence {
             )
         };
         let next = u32::try_from(self.numbers.len()).map_err(overflow)?;
-        self.numbers.insert(text.into(), next);
+        self.numbers.checked_insert(text.checked_to_vec().into(), next);
         self.bytes += TEXT_OVERHEAD + text.len();
         Ok(next)
     }
@@ -76,7 +78,7 @@ impl Sequence {
 
     /// Returns the distinct texts, in the order of their numbers.
     fn texts(&self) -> Vec<&[u8]> {
-        let mut texts = vec![&[][..]; self.numbers.len()];
+        let mut texts = memory::filled(&[][..], self.numbers.len());
         self.numbers.iter().for_each(|(text, number)| texts[*number as usize] = text);
         texts
     }
@@ -84,8 +86,9 @@ impl Sequence {
     /// Concatenates slices of several sequences. A slice consists of the index of a sequence and a range of pairs of
     /// this sequence.
     pub fn concat(parts: &[Sequence], slices: impl IntoIterator<Item = (usize, Range<usize>)>) -> Result<Sequence> {
-        let texts: Vec<Vec<&[u8]>> = parts.iter().map(Sequence::texts).collect();
-        let mut new_numbers: Vec<Vec<Option<u32>>> = texts.iter().map(|texts| vec![None; texts.len()]).collect();
+        let texts: Vec<Vec<&[u8]>> = parts.iter().map(Sequence::texts).checked_collect();
+        let mut new_numbers: Vec<Vec<Option<u32>>> =
+            texts.iter().map(|texts| memory::filled(None, texts.len())).checked_collect();
         let mut joined = Sequence::default();
         for (part, range) in slices {
             for pair in &parts[part].pairs[range] {
@@ -96,7 +99,7 @@ impl Sequence {
                         None => *new_numbers[part][old].insert(joined.number(texts[part][old])?),
                     };
                 }
-                joined.pairs.push(numbers);
+                joined.pairs.checked_push(numbers);
             }
         }
         Ok(joined)
@@ -126,7 +129,7 @@ impl Sequence {
         let mut reader = WordReader::new(file);
         let mut new_numbers = Vec::new();
         while reader.next().map_err(super::saved::read_error)?.is_some() {
-            new_numbers.push(self.number(&reader.word)?);
+            new_numbers.checked_push(self.number(&reader.word)?);
             self.check(limit)?;
         }
         let mut number = || reader.number().map_err(super::saved::read_error);
@@ -136,7 +139,7 @@ impl Sequence {
                 let old_number = usize::try_from(number()?).ok().and_then(|old_number| new_numbers.get(old_number));
                 *new = *old_number.ok_or_else(|| super::saved::damage_error("a pair of its sequence has no text"))?;
             }
-            self.pairs.push(pair);
+            self.pairs.checked_push(pair);
             self.check(limit)?;
         }
         Ok(())

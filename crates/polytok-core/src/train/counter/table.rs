@@ -5,11 +5,11 @@
 //! one cache line. Each table has its own hash seeds, so an attacker cannot prepare a text whose words collide. The
 //! order of words never depends on the seeds, because words are sorted before they are removed from the table.
 
-use crate::prefetch::prefetch;
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
+use polytok_memory::{self as memory, Grow};
 
 use super::CountVisitor;
 use super::entry::{EntryVisitor, Order, WordEntry};
@@ -17,6 +17,7 @@ use crate::cache::{MAX_KEY_BYTES, PieceKey};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::huge;
+use crate::prefetch::prefetch;
 
 /// The minimum number of slots of a table that contains short words.
 const MIN_SLOTS: usize = 1 << 10;
@@ -51,7 +52,7 @@ pub(super) struct WordTable {
 /// Creates empty slots.
 fn free_slots(count: usize) -> Vec<ShortWord> {
     let mut slots = huge::with_capacity(count);
-    slots.resize(count, ShortWord::default());
+    slots.checked_resize(count, ShortWord::default());
     slots
 }
 
@@ -140,10 +141,11 @@ impl WordTable {
         let at = u32::try_from(self.long_words.len())
             .map_err(|_| Error::Argument("the texts have more than 2^32 distinct long words; set max_memory".into()))?;
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(word);
-        self.long_words.push(LongWord { start, end: self.bytes.len(), count, ordinal });
+        self.bytes.checked_extend_from_slice(word);
+        self.long_words.checked_push(LongWord { start, end: self.bytes.len(), count, ordinal });
         let (long_words, bytes, seed) = (&self.long_words, &self.bytes, self.seeds.0);
         let rehash = |&at: &u32| hash_bytes(&bytes[long_words[at as usize].start..long_words[at as usize].end], seed);
+        memory::reserve_slot(&mut self.long_word_index, rehash);
         self.long_word_index.insert_unique(hash, at, rehash);
         Ok(())
     }
@@ -225,7 +227,7 @@ impl WordTable {
         self.sort(order);
         self.each(order, each)?;
         self.slots.clear();
-        self.slots.resize(slots, ShortWord::default());
+        self.slots.checked_resize(slots, ShortWord::default());
         self.short_count = 0;
         self.long_words.clear();
         self.long_word_index.clear();
@@ -295,6 +297,7 @@ impl WordTable {
         let (long_words, bytes, seed) = (&self.long_words, &self.bytes, self.seeds.0);
         let hash = |at: u32| hash_bytes(&bytes[long_words[at as usize].start..long_words[at as usize].end], seed);
         for at in 0..long_words.len() as u32 {
+            memory::reserve_slot(&mut self.long_word_index, |&at| hash(at));
             self.long_word_index.insert_unique(hash(at), at, |&at| hash(at));
         }
     }

@@ -5,6 +5,8 @@
 //!
 //! Cost: one step for each node. Worst input: a long word all of whose substrings are pieces.
 
+use polytok_memory::Grow;
+
 use super::pieces::Pieces;
 use crate::trie::NONE;
 use crate::utf8::lead_len;
@@ -49,11 +51,16 @@ impl Lattice {
             let (nodes, start, mut is_piece) = (&mut self.nodes, at as u32, false);
             pieces.for_each_prefix(&word[at..], |len, id| {
                 is_piece |= len == char_len;
-                nodes.push(Node { start, end: start + len as u32, id, score: pieces.score(id as usize) });
+                nodes.checked_push(Node { start, end: start + len as u32, id, score: pieces.score(id as usize) });
             });
             at += char_len;
             if !is_piece {
-                nodes.push(Node { start, end: at as u32, id: pieces.len() as u32, score: pieces.unknown_score });
+                nodes.checked_push(Node {
+                    start,
+                    end: at as u32,
+                    id: pieces.len() as u32,
+                    score: pieces.unknown_score,
+                });
             }
         }
     }
@@ -63,7 +70,7 @@ impl Lattice {
     pub fn add_expected(&mut self, count: f64, expected: &mut [f64]) {
         for sums in [&mut self.forward, &mut self.backward] {
             sums.clear();
-            sums.resize(self.len + 1, f64::NAN);
+            sums.checked_resize(self.len + 1, f64::NAN);
         }
         self.forward[0] = 0.0;
         for node in &self.nodes {
@@ -103,7 +110,7 @@ impl Lattice {
         }
         let mut ids = Vec::new();
         if self.best_paths[self.len].node != NONE {
-            self.for_each_on_path(|id| ids.push(id));
+            self.for_each_on_path(|id| ids.checked_push(id));
         }
         Some(ids)
     }
@@ -112,7 +119,7 @@ impl Lattice {
     /// longest is best.
     fn find_best(&mut self, accepts: impl Fn(&Node) -> bool) {
         self.best_paths.clear();
-        self.best_paths.resize(self.len + 1, BestPath { score: f64::NEG_INFINITY, node: NONE });
+        self.best_paths.checked_resize(self.len + 1, BestPath { score: f64::NEG_INFINITY, node: NONE });
         self.best_paths[0].score = 0.0;
         for (index, node) in self.nodes.iter().enumerate().filter(|(_, node)| accepts(node)) {
             let score = self.best_paths[node.start as usize].score + node.score;

@@ -23,6 +23,7 @@ use crate::train::unigram::workers::Workers;
 use crate::train::words::WordCounts;
 use lattice::Lattice;
 use pieces::Pieces;
+use polytok_memory::{self as memory, Collect, Copied};
 
 /// The options of the trainer, which are those of the reference.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +55,14 @@ pub fn train(
     options: &HuggingFaceUnigramOptions,
     progress: &mut dyn Progress,
 ) -> Result<Vec<(Vec<u8>, f64)>> {
-    let mut workers = Workers { threads: options.threads, progress };
-    let (texts, scores) = seeds::find_seeds(words, options, &mut workers)?;
-    let mut training = Training { words, pieces: Pieces::new(texts, scores)?, options, workers };
-    training.run()?;
-    let pieces = &training.pieces;
-    Ok((0..pieces.len()).map(|id| (pieces.text(id).to_vec(), pieces.score(id))).collect())
+    memory::catch(|| {
+        let mut workers = Workers { threads: options.threads, progress };
+        let (texts, scores) = seeds::find_seeds(words, options, &mut workers)?;
+        let mut training = Training { words, pieces: Pieces::new(texts, scores)?, options, workers };
+        training.run()?;
+        let pieces = &training.pieces;
+        Ok((0..pieces.len()).map(|id| (pieces.text(id).checked_to_vec(), pieces.score(id))).checked_collect())
+    })
 }
 
 /// The state of training.

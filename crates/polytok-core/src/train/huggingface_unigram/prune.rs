@@ -3,6 +3,8 @@
 //! Reference: the trainer's `prune_sentence_pieces`. The loss of a piece is estimated: all its occurrences in the best
 //! segmentations are replaced by the best other segmentation of the piece itself.
 
+use polytok_memory::Grow;
+
 use super::Training;
 use super::lattice::Lattice;
 use crate::error::Result;
@@ -25,9 +27,9 @@ pub fn prune(training: &mut Training, most_pieces: usize) -> Result<Vec<(u32, f6
     for id in 0..pieces.len() {
         lattice.fill(pieces, pieces.text(id));
         match used.decide(id, lattice.alternative_to_whole()) {
-            Decision::Keep => kept.push(id as u32),
+            Decision::Keep => kept.checked_push(id as u32),
             Decision::Remove => (),
-            Decision::Compare(loss) => compared.push((id as u32, loss)),
+            Decision::Compare(loss) => compared.checked_push((id as u32, loss)),
         }
     }
     // The reference counts a piece for unknown text too.

@@ -9,6 +9,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use polytok_memory::{self as memory, Grow};
+
 use super::HuggingFaceUnigramOptions;
 use crate::error::{Error, Result};
 use crate::spec::SentencePieceVersion;
@@ -44,14 +46,14 @@ pub fn find_seeds(
     // The reference compares the number of seeds with the limit after it has added a substring.
     candidates.truncate(options.seed_size.saturating_sub(characters.len()).max(1));
     let mut texts = WordCounts::default();
-    let mut counts = Vec::with_capacity(characters.len() + candidates.len());
+    let mut counts = memory::with_capacity(characters.len() + candidates.len());
     for (char, count) in characters {
         texts.push(char.encode_utf8(&mut [0; 4]).as_bytes(), 0);
-        counts.push(count as f64);
+        counts.checked_push(count as f64);
     }
     for (rank, interval) in &candidates {
         texts.push(fragments.text(interval), 0);
-        counts.push(*rank as f64);
+        counts.checked_push(*rank as f64);
     }
     let log = counts.iter().sum::<f64>().ln();
     Ok((texts, counts.iter().map(|count| count.ln() - log).collect()))

@@ -11,6 +11,7 @@
 //! that is not UTF-8 counts as one character.
 
 use hashbrown::HashTable;
+use polytok_memory::{self as memory, Collect, Grow};
 
 use super::shares::{self, WordShare};
 use crate::batch::in_threads;
@@ -56,13 +57,13 @@ pub(super) fn find_candidates<'w>(
     limits: &CandidateLimits,
     progress: &mut dyn Progress,
 ) -> Result<Vec<EntryCandidate<'w>>> {
-    let mut ids = vec![NONE; words.text().len()];
+    let mut ids = memory::filled(NONE, words.text().len());
     let mut frequent_strings =
         find_frequent_strings(words, &mut ids, limits, &|_, character| Some(char_number(character)));
     let mut candidates = if limits.starts_of_chars { find_starts_of_chars(words, limits) } else { Vec::new() };
     for chars in 1..=limits.max_chars {
         progress.report(STAGE_NAME, chars as u64 - 1, limits.max_chars as u64)?;
-        let mut longer_counts = vec![0; frequent_strings.len()];
+        let mut longer_counts = memory::zeroed::<u64>(frequent_strings.len());
         let next_strings = match chars < limits.max_chars && !frequent_strings.is_empty() {
             true => find_frequent_strings(words, &mut ids, limits, &|ids, character| overlap_key(ids, character.len())),
             false => Vec::new(),
@@ -77,7 +78,7 @@ pub(super) fn find_candidates<'w>(
             .zip(&longer_counts)
             .filter(|(string, longer_counts)| string.count > **longer_counts);
         let texts = maximal_strings.map(|(string, _)| string.candidate(words, chars));
-        candidates.extend(texts.filter(|string| (2..=limits.max_bytes).contains(&string.text.len())));
+        candidates.checked_extend(texts.filter(|string| (2..=limits.max_bytes).contains(&string.text.len())));
         frequent_strings = next_strings;
     }
     progress.report(STAGE_NAME, limits.max_chars as u64, limits.max_chars as u64)?;
@@ -152,7 +153,7 @@ fn find_frequent_strings(
             }
         },
     );
-    let mut frequent_strings: Vec<FrequentString> = tables.iter().flatten().copied().collect();
+    let mut frequent_strings: Vec<FrequentString> = tables.iter().flatten().copied().checked_collect();
     frequent_strings.sort_unstable_by_key(|string| string.id);
     frequent_strings
 }
@@ -164,7 +165,7 @@ fn count_strings(
     limits: &CandidateLimits,
     key: &KeyFunction,
 ) -> Vec<HashTable<FrequentString>> {
-    let mut tables: Vec<HashTable<FrequentString>> = (0..limits.threads).map(|_| HashTable::new()).collect();
+    let mut tables: Vec<HashTable<FrequentString>> = (0..limits.threads).map(|_| HashTable::new()).checked_collect();
     in_threads(limits.threads, tables.iter_mut().enumerate(), |(share, table)| {
         for index in 0..words.len() {
             let (range, count) = (words.range(index), words.count(index));
@@ -185,7 +186,9 @@ fn count_strings(
 
 fn add_count(table: &mut HashTable<FrequentString>, hash: u64, new: FrequentString) {
     let has_same_key = |string: &FrequentString| string.key == new.key;
-    let entry = table.entry(hash, has_same_key, |string| hash_number(string.key, 0));
+    let rehash = |string: &FrequentString| hash_number(string.key, 0);
+    memory::reserve_slot(table, rehash);
+    let entry = table.entry(hash, has_same_key, rehash);
     entry.and_modify(|string| string.count += new.count).or_insert(new);
 }
 
@@ -224,5 +227,5 @@ fn find_starts_of_chars<'w>(words: &'w WordCounts, limits: &CandidateLimits) -> 
     }
     let frequent = table.iter().filter(|string| string.count >= limits.min_count);
     let text = |string: &FrequentString| &words.text()[string.at..string.at + string.id as usize];
-    frequent.map(|string| EntryCandidate { text: text(string), count: string.count, chars: 1 }).collect()
+    frequent.map(|string| EntryCandidate { text: text(string), count: string.count, chars: 1 }).checked_collect()
 }

@@ -19,6 +19,7 @@ mod shares;
 mod tally;
 
 use candidates::{CandidateLimits, EntryCandidate};
+use polytok_memory::{self as memory, Collect, Copied};
 use pool::StringPool;
 use rounds::EntrySearch;
 
@@ -71,30 +72,33 @@ pub struct TrainedEntries {
 
 /// Trains a vocabulary. Returns an error if the words have too few different strings, or if the counts are too large.
 pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut dyn Progress) -> Result<TrainedEntries> {
-    limits::check(words, options)?;
-    let threads = options.threads.clamp(1, 256);
-    let (candidates, min_count) = frequent_strings(words, options, threads, progress)?;
-    let texts: Vec<&[u8]> = candidates.iter().map(|candidate| candidate.text).collect();
-    let pool = StringPool::new(words, &texts, options.forced, threads)?;
-    if pool.len() < options.entries {
-        return Err(Error::Argument(format!(
-            "the texts have only {} strings that can be entries (bytes, forced entries, and strings that occur at \
-             least {min_count} times); set vocab_size to at most {}, give more text, or lower min_count",
-            pool.len(),
-            pool.len() + 1
-        )));
-    }
-    let forced_strings = pool.is_forced.iter().filter(|&&is_forced| is_forced).count();
-    if forced_strings > options.entries {
-        return Err(Error::Argument(format!(
-            "{} entries are too few for the 256 bytes and {} forced entries; raise vocab_size, or force fewer entries",
-            options.entries,
-            forced_strings - 256
-        )));
-    }
-    let (is_entry, tokens) = EntrySearch::new(words, &pool, threads, progress).run(options.entries)?;
-    let entries = pool.texts.iter().zip(is_entry).filter(|(_, is_entry)| *is_entry).map(|(text, _)| text.to_vec());
-    Ok(TrainedEntries { entries: entries.collect(), tokens: tokens as u64, min_count })
+    memory::catch(|| {
+        limits::check(words, options)?;
+        let threads = options.threads.clamp(1, 256);
+        let (candidates, min_count) = frequent_strings(words, options, threads, progress)?;
+        let texts: Vec<&[u8]> = candidates.iter().map(|candidate| candidate.text).checked_collect();
+        let pool = StringPool::new(words, &texts, options.forced, threads)?;
+        if pool.len() < options.entries {
+            return Err(Error::Argument(format!(
+                "the texts have only {} strings that can be entries (bytes, forced entries, and strings that occur at \
+                 least {min_count} times); set vocab_size to at most {}, give more text, or lower min_count",
+                pool.len(),
+                pool.len() + 1
+            )));
+        }
+        let forced_strings = pool.is_forced.iter().filter(|&&is_forced| is_forced).count();
+        if forced_strings > options.entries {
+            return Err(Error::Argument(format!(
+                "{} entries are too few for the 256 bytes and {} forced entries; raise vocab_size, or force fewer entries",
+                options.entries,
+                forced_strings - 256
+            )));
+        }
+        let (is_entry, tokens) = EntrySearch::new(words, &pool, threads, progress).run(options.entries)?;
+        let entries =
+            pool.texts.iter().zip(is_entry).filter(|(_, is_entry)| *is_entry).map(|(text, _)| text.checked_to_vec());
+        Ok(TrainedEntries { entries: entries.checked_collect(), tokens: tokens as u64, min_count })
+    })
 }
 
 /// Returns the candidates that save the most tokens, and the minimum count that candidates had to reach.

@@ -4,6 +4,8 @@
 //! bytes. For each string, `shorter` is the longest of the other strings that is its prefix. All strings that match at
 //! a position are found by following `shorter` from the longest match, without another lookup in the dictionary.
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use super::shares::{self, WordShare};
 use crate::batch::in_threads;
 use crate::error::Result;
@@ -32,16 +34,17 @@ impl<'a> StringPool<'a> {
         threads: usize,
     ) -> Result<StringPool<'a>> {
         let bytes = BYTES.chunks(1);
-        let mut texts: Vec<(&[u8], bool)> = bytes.chain(forced.iter().copied()).map(|text| (text, true)).collect();
-        texts.extend(candidates.iter().map(|&text| (text, false)));
+        let mut texts: Vec<(&[u8], bool)> =
+            bytes.chain(forced.iter().copied()).map(|text| (text, true)).checked_collect();
+        texts.checked_extend(candidates.iter().map(|&text| (text, false)));
         texts.sort_unstable_by_key(|&(text, is_forced)| (text.len(), text, !is_forced));
         texts.dedup_by_key(|&mut (text, _)| text);
-        let is_forced = texts.iter().map(|&(_, is_forced)| is_forced).collect();
-        let texts: Vec<&[u8]> = texts.into_iter().map(|(text, _)| text).collect();
+        let is_forced = texts.iter().map(|&(_, is_forced)| is_forced).checked_collect();
+        let texts: Vec<&[u8]> = texts.into_iter().map(|(text, _)| text).checked_collect();
         let trie = Trie::build(texts.iter().zip(0..).map(|(&text, number)| (text, number)))?;
         let prefix = |text: &[u8]| trie.longest_prefix(text).map_or(NONE, |(_, number)| number);
-        let shorter = texts.iter().map(|text| prefix(&text[..text.len() - 1])).collect();
-        let mut longest = vec![NONE; words.text().len()];
+        let shorter = texts.iter().map(|text| prefix(&text[..text.len() - 1])).checked_collect();
+        let mut longest = memory::filled(NONE, words.text().len());
         in_threads(
             threads,
             shares::divide(words, &mut longest, 8 * threads).into_iter(),

@@ -5,6 +5,8 @@
 //! text can save less together than the sum of their effects. So a round removes only some of the strings, and a swap
 //! can remove entries that it has just added. A swap that does not save tokens is undone, and the next swap is smaller.
 
+use polytok_memory::{self as memory, Collect, Copied};
+
 use super::pool::StringPool;
 use super::tally::{ChosenEntries, Tally};
 use crate::error::Result;
@@ -47,7 +49,7 @@ impl<'p> EntrySearch<'p> {
     /// Chooses `entries` entries. Returns a flag for each string, which is true if the string is an entry, and the
     /// number of tokens of all words.
     pub fn run(mut self, entries: usize) -> Result<(Vec<bool>, i64)> {
-        let mut is_entry = vec![true; self.pool.len()];
+        let mut is_entry = memory::filled(true, self.pool.len());
         let mut remaining = self.pool.len();
         let rounds = count_rounds(remaining, entries);
         for round in 0..rounds {
@@ -102,7 +104,7 @@ impl<'p> EntrySearch<'p> {
         entries: usize,
         swap_count: usize,
     ) -> Result<Vec<bool>> {
-        let mut is_new_entry = is_entry.to_vec();
+        let mut is_new_entry = is_entry.checked_to_vec();
         add_best(&mut is_new_entry, tally, swap_count);
         for target in [entries + swap_count / 3, entries] {
             let tally = self.tally(&is_new_entry)?;
@@ -117,7 +119,7 @@ impl<'p> EntrySearch<'p> {
         let entries = is_entry.iter().filter(|&&is_entry| is_entry).count();
         let removable_entries = (0..is_entry.len()).filter(|&number| is_entry[number] && !self.pool.is_forced[number]);
         let cheapest_entries = indexes_of_lowest(
-            removable_entries.map(|number| (tally.removal_costs[number], number)).collect(),
+            removable_entries.map(|number| (tally.removal_costs[number], number)).checked_collect(),
             entries.saturating_sub(target),
         );
         cheapest_entries.into_iter().for_each(|number| is_entry[number] = false);
@@ -127,15 +129,17 @@ impl<'p> EntrySearch<'p> {
 /// Adds the `swap_count` absent strings that save the most tokens to the entries.
 fn add_best(is_entry: &mut [bool], tally: &Tally, swap_count: usize) {
     let useful_strings = (0..is_entry.len()).filter(|&number| !is_entry[number] && tally.addition_savings[number] > 0);
-    let best =
-        indexes_of_lowest(useful_strings.map(|number| (-tally.addition_savings[number], number)).collect(), swap_count);
+    let best = indexes_of_lowest(
+        useful_strings.map(|number| (-tally.addition_savings[number], number)).checked_collect(),
+        swap_count,
+    );
     best.into_iter().for_each(|number| is_entry[number] = true);
 }
 
 /// Returns the indexes of the `swap_count` lowest values; if values are equal, the lowest indexes.
 fn indexes_of_lowest(mut values: Vec<(i64, usize)>, swap_count: usize) -> Vec<usize> {
     values.sort_unstable();
-    values.into_iter().take(swap_count).map(|(_, number)| number).collect()
+    values.into_iter().take(swap_count).map(|(_, number)| number).checked_collect()
 }
 
 /// Returns the number of rounds that it takes to reduce `from` strings to `to`.

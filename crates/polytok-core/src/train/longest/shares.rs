@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use polytok_memory::Grow;
+
 use crate::train::words::WordCounts;
 
 /// A range of words, and the slice of the column for the bytes of these words.
@@ -19,7 +21,7 @@ pub(super) fn divide<'v, T>(words: &WordCounts, values: &'v mut [T], count: usiz
         let end = words.range(index).end;
         if end - divided >= min_len || index + 1 == words.len() {
             let (values, after) = remaining_values.split_at_mut(end - divided);
-            shares.push(WordShare { words: first..index + 1, values });
+            shares.checked_push(WordShare { words: first..index + 1, values });
             (remaining_values, first, divided) = (after, index + 1, end);
         }
     }

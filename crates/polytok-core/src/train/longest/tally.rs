@@ -14,6 +14,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use super::pool::{NONE, StringPool};
 use crate::batch::in_threads;
 use crate::error::Result;
@@ -45,9 +47,13 @@ pub(super) struct ChosenEntries<'p> {
 
 impl<'p> ChosenEntries<'p> {
     pub fn new(pool: &'p StringPool<'p>, is_entry: &[bool]) -> ChosenEntries<'p> {
-        let mut longest_entry: Vec<u32> = Vec::with_capacity(pool.len());
+        let mut longest_entry: Vec<u32> = memory::with_capacity(pool.len());
         for (number, &is_entry) in is_entry.iter().enumerate() {
-            longest_entry.push(if is_entry { number as u32 } else { longest_entry[pool.shorter[number] as usize] });
+            longest_entry.checked_push(if is_entry {
+                number as u32
+            } else {
+                longest_entry[pool.shorter[number] as usize]
+            });
         }
         ChosenEntries { pool, longest_entry }
     }
@@ -70,7 +76,7 @@ impl<'p> ChosenEntries<'p> {
         threads: usize,
         mut check_progress: impl FnMut() -> Result<()>,
     ) -> Result<Tally> {
-        let mut workers: Vec<TallyWorker> = (0..threads).map(|_| TallyWorker::new(self)).collect();
+        let mut workers: Vec<TallyWorker> = (0..threads).map(|_| TallyWorker::new(self)).checked_collect();
         for chunks in chunk_ranges(words).chunks(CHUNKS_PER_REPORT) {
             check_progress()?;
             let next = AtomicUsize::new(0);
@@ -104,7 +110,7 @@ fn chunk_ranges(words: &WordCounts) -> Vec<Range<usize>> {
     for index in 0..words.len() {
         let end = words.range(index).end;
         if end - chunk_start >= CHUNK_BYTES || index + 1 == words.len() {
-            chunks.push(first..index + 1);
+            chunks.checked_push(first..index + 1);
             (first, chunk_start) = (index + 1, end);
         }
     }
@@ -125,8 +131,8 @@ struct TallyWorker<'c> {
 impl<'c> TallyWorker<'c> {
     fn new(entries: &'c ChosenEntries<'c>) -> TallyWorker<'c> {
         let size = entries.pool.len();
-        let tally = Tally { tokens: 0, removal_costs: vec![0; size], addition_savings: vec![0; size] };
-        TallyWorker { entries, tally, detour_end: vec![0; size], boundaries: Vec::new(), tokens: Vec::new() }
+        let tally = Tally { tokens: 0, removal_costs: memory::zeroed(size), addition_savings: memory::zeroed(size) };
+        TallyWorker { entries, tally, detour_end: memory::zeroed(size), boundaries: Vec::new(), tokens: Vec::new() }
     }
 
     fn add(&mut self, words: &WordCounts, index: usize) {
@@ -145,12 +151,12 @@ impl<'c> TallyWorker<'c> {
         self.boundaries.clear();
         self.tokens.clear();
         let mut at = 0;
-        self.boundaries.push(0);
+        self.boundaries.checked_push(0);
         while at < longest.len() {
             let entry = self.entries.longest_entry[longest[at] as usize];
             at += self.entries.len(entry);
-            self.tokens.push(entry);
-            self.boundaries.push(at);
+            self.tokens.checked_push(entry);
+            self.boundaries.checked_push(at);
         }
     }
 

@@ -6,6 +6,8 @@
 //! share of the text. The covered share is computed in float32. The boundary character counts as covered but is never
 //! in the alphabet. U+0000 is ignored.
 
+use polytok_memory::{self as memory, Collect, Grow, GrowText};
+
 use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::{Error, Result};
 
@@ -18,7 +20,7 @@ pub struct CharCounts {
 
 impl Default for CharCounts {
     fn default() -> CharCounts {
-        CharCounts { counts: vec![0; CODE_POINTS] }
+        CharCounts { counts: memory::zeroed(CODE_POINTS) }
     }
 }
 
@@ -85,7 +87,7 @@ impl Alphabet {
             }
             covered_count += count;
             if c != options.boundary() && !(c == RARE_CHAR && options.keeps_reserved) {
-                chars.push((c, count));
+                chars.checked_push((c, count));
             }
         }
         if chars.iter().any(|&(c, _)| c == RARE_CHAR) {
@@ -118,7 +120,7 @@ impl Alphabet {
 
     fn from_chars(mut chars: Vec<(char, u64)>) -> Alphabet {
         chars.sort_unstable_by_key(|&(c, count)| (!count, c));
-        let mut char_indexes = vec![NONE; CODE_POINTS];
+        let mut char_indexes = memory::filled(NONE, CODE_POINTS);
         for (index, &(c, _)) in chars.iter().enumerate() {
             char_indexes[c as usize] = index as u32;
         }
@@ -139,16 +141,16 @@ impl Alphabet {
 
     /// Appends `text` to `out` and replaces every character that is not in the alphabet by U+2585.
     pub fn mask(&self, text: &str, out: &mut String) {
-        out.extend(text.chars().map(|c| if self.contains(c) { c } else { RARE_CHAR }));
+        text.chars().for_each(|c| out.checked_push_char(if self.contains(c) { c } else { RARE_CHAR }));
     }
 }
 
 /// Returns each character that occurs or is required, as (is required, count, character).
 fn candidates(counts: &CharCounts, options: &SentencePieceOptions) -> Vec<(bool, u64, char)> {
-    let mut is_required = vec![false; CODE_POINTS];
+    let mut is_required = memory::filled(false, CODE_POINTS);
     options.required_chars.chars().for_each(|c| is_required[c as usize] = true);
     let chars = ('\u{1}'..=char::MAX).filter(|&c| counts.counts[c as usize] > 0 || is_required[c as usize]);
-    chars.map(|c| (is_required[c as usize], counts.counts[c as usize], c)).collect()
+    chars.map(|c| (is_required[c as usize], counts.counts[c as usize], c)).checked_collect()
 }
 
 #[cfg(test)]

@@ -27,6 +27,12 @@ mod symbols;
 use std::borrow::BorrowMut;
 use std::collections::HashSet;
 
+use limited::{SeenPairTexts, learn};
+use pairs::{SymbolPairs, before};
+use polytok_memory::{self as memory, Collect, Grow, GrowSet};
+use queue::{PairEntry, SymbolPairQueue};
+use symbols::NumberedSymbols;
+
 use super::ScoredPiece;
 use super::alphabet::Alphabet;
 use super::validity::Validity;
@@ -35,10 +41,6 @@ use crate::train::bpe::StopReason;
 use crate::train::bpe::cells::Cells;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
-use limited::{SeenPairTexts, learn};
-use pairs::{SymbolPairs, before};
-use queue::{PairEntry, SymbolPairQueue};
-use symbols::NumberedSymbols;
 
 /// The number of merges between two progress reports.
 const MERGES_PER_REPORT: usize = 64;
@@ -53,15 +55,23 @@ pub fn pieces(
     usable_memory: Option<usize>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<ScoredPiece>> {
-    let merges =
-        merges(units, alphabet, validity, max_pieces.saturating_sub(alphabet.chars.len()), usable_memory, progress)?;
-    let chars = alphabet.chars.iter().map(|(c, _)| c.to_string());
-    Ok(with_falling_scores(merges.into_iter().map(|(text, _)| text).chain(chars)))
+    memory::catch(|| {
+        let merges = merges(
+            units,
+            alphabet,
+            validity,
+            max_pieces.saturating_sub(alphabet.chars.len()),
+            usable_memory,
+            progress,
+        )?;
+        let chars = alphabet.chars.iter().map(|(c, _)| c.to_string());
+        Ok(with_falling_scores(merges.into_iter().map(|(text, _)| text).chain(chars)))
+    })
 }
 
 /// Converts texts to pieces with the scores 0, -1, -2 …
 fn with_falling_scores(texts: impl Iterator<Item = String>) -> Vec<ScoredPiece> {
-    texts.enumerate().map(|(index, text)| (text.into_bytes(), -(index as f32))).collect()
+    texts.enumerate().map(|(index, text)| (text.into_bytes(), -(index as f32))).checked_collect()
 }
 
 /// Returns the merged texts in merge order, each with the count of its pair at the time of the merge.
@@ -79,7 +89,7 @@ fn merges(
     }
     let (mut cells, mut counts) = (Cells::default(), Vec::new());
     for_each_segment(units.borrow_mut(), alphabet, trainer.progress, |symbols, count| {
-        counts.push(count);
+        counts.checked_push(count);
         cells.push(symbols.iter().copied())
     })?;
     drop(units);
@@ -98,10 +108,10 @@ fn for_each_segment(
 ) -> Result<()> {
     let (mut segment, mut total) = (Vec::new(), 0u64);
     units.each(Order::Bytes, progress, &mut |unit, count| {
-        let text = String::from_utf8_lossy(unit);
+        let text = memory::lossy(unit);
         for c in text.chars().map(Some).chain([None]) {
             if let Some(symbol) = c.and_then(|c| alphabet.index_of(c)) {
-                segment.push(symbol as u32);
+                segment.checked_push(symbol as u32);
                 continue;
             }
             if segment.len() > 1 {
@@ -207,13 +217,13 @@ impl<'v> PieceMerger<'v> {
             };
             let (left, right) = self.pairs.symbols(pair);
             let text = [self.symbols.text(left), self.symbols.text(right)].concat();
-            if !self.known_texts.insert(text.clone()) {
+            if !self.known_texts.checked_insert(text.clone()) {
                 self.pairs.mark_invalid(pair);
                 continue;
             }
             let cells = self.symbols.cells();
             let id = self.symbols.push(&text, cells[left as usize] + cells[right as usize])?;
-            self.merged.push((text, self.pairs.count(pair)));
+            self.merged.checked_push((text, self.pairs.count(pair)));
             self.merge(pair, id);
             if self.merged.len().is_multiple_of(MERGES_PER_REPORT) {
                 self.progress.report("merging", self.merged.len() as u64, self.max_merges as u64)?;

@@ -10,6 +10,7 @@ pub mod named;
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
+use polytok_memory::{self as memory, Collect, Copied, Grow, GrowText};
 
 use crate::error::{Error, Result};
 
@@ -32,20 +33,22 @@ const MAX_NESTED_KEYS: usize = 31;
 
 /// Compiles rules to the character map of a model.
 pub fn compile(rules: &CharsmapRules) -> Result<Vec<u8>> {
-    check(rules)?;
-    let mut offsets: BTreeMap<&str, u32> = rules.0.iter().map(|(_, text)| (text.as_str(), 0)).collect();
-    let mut replacements = Vec::new();
-    for (text, offset) in &mut offsets {
-        *offset = replacements.len() as u32;
-        replacements.extend_from_slice(text.as_bytes());
-        replacements.push(0);
-    }
-    let keys = rules.0.iter().map(|(key, text)| (key.as_bytes(), offsets[text.as_str()]));
-    let units = double_array::units(&dawg::Dawg::build(keys));
-    let mut blob = (units.len() as u32 * 4).to_le_bytes().to_vec();
-    blob.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
-    blob.extend(replacements);
-    Ok(blob)
+    memory::catch(|| {
+        check(rules)?;
+        let mut offsets: BTreeMap<&str, u32> = rules.0.iter().map(|(_, text)| (text.as_str(), 0)).collect();
+        let mut replacements = Vec::new();
+        for (text, offset) in &mut offsets {
+            *offset = replacements.len() as u32;
+            replacements.checked_extend_from_slice(text.as_bytes());
+            replacements.checked_push(0);
+        }
+        let keys = rules.0.iter().map(|(key, text)| (key.as_bytes(), offsets[text.as_str()]));
+        let units = double_array::units(&dawg::Dawg::build(keys));
+        let mut blob = (units.len() as u32 * 4).to_le_bytes().checked_to_vec();
+        blob.checked_extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+        blob.checked_extend(replacements);
+        Ok(blob)
+    })
 }
 
 fn check(rules: &CharsmapRules) -> Result<()> {
@@ -68,7 +71,7 @@ fn check(rules: &CharsmapRules) -> Result<()> {
         while prefix_keys.last().is_some_and(|prefix| !key.starts_with(prefix)) {
             prefix_keys.pop();
         }
-        prefix_keys.push(key);
+        prefix_keys.checked_push(key);
         if prefix_keys.len() > MAX_NESTED_KEYS {
             return rule_error(format!(
                 "more than {MAX_NESTED_KEYS} keys are prefixes of {key:?}; remove some of these rules"
@@ -81,20 +84,22 @@ fn check(rules: &CharsmapRules) -> Result<()> {
 /// Parses a file of rules. Each line has hexadecimal code points, a tab, and the code points that replace them; text
 /// after a second tab is ignored. If several rules replace the same characters, the last rule counts.
 pub fn parse(file: &str) -> Result<CharsmapRules> {
-    let mut rules = Vec::new();
-    for (number, line) in file.lines().enumerate() {
-        let mut columns = line.split('\t');
-        let mut column = || characters(columns.next().unwrap_or_default(), number + 1);
-        let (key, text) = (column()?, column()?);
-        if key.is_empty() {
-            return Err(Error::Argument(format!(
-                "normalization rules: line {} has no code points before the tab",
-                number + 1
-            )));
+    memory::catch(|| {
+        let mut rules = Vec::new();
+        for (number, line) in file.lines().enumerate() {
+            let mut columns = line.split('\t');
+            let mut column = || characters(columns.next().unwrap_or_default(), number + 1);
+            let (key, text) = (column()?, column()?);
+            if key.is_empty() {
+                return Err(Error::Argument(format!(
+                    "normalization rules: line {} has no code points before the tab",
+                    number + 1
+                )));
+            }
+            rules.checked_push((key, text));
         }
-        rules.push((key, text));
-    }
-    Ok(CharsmapRules::new(rules))
+        Ok(CharsmapRules::new(rules))
+    })
 }
 
 fn characters(column: &str, line: usize) -> Result<String> {
@@ -112,8 +117,8 @@ fn characters(column: &str, line: usize) -> Result<String> {
 
 /// Removes the rules whose result is the same as that of the rules for fewer characters.
 fn remove_redundant_rules(rules: CharsmapRules) -> CharsmapRules {
-    let lengths: Vec<usize> = rules.0.iter().map(|(key, _)| key.chars().count()).collect();
-    let mut is_needed = vec![false; rules.0.len()];
+    let lengths: Vec<usize> = rules.0.iter().map(|(key, _)| key.chars().count()).checked_collect();
+    let mut is_needed = memory::filled(false, rules.0.len());
     let mut needed_rules: HashMap<&str, &str> = HashMap::new();
     let mut rewritten = String::new();
     for len in 1..=lengths.iter().copied().max().unwrap_or(0) {
@@ -130,7 +135,7 @@ fn remove_redundant_rules(rules: CharsmapRules) -> CharsmapRules {
     }
     drop(needed_rules);
     let all = rules.0.into_iter().zip(is_needed);
-    CharsmapRules(all.filter_map(|(rule, is_needed)| is_needed.then_some(rule)).collect())
+    CharsmapRules(all.filter_map(|(rule, is_needed)| is_needed.then_some(rule)).checked_collect())
 }
 
 /// Rewrites a text with the rules for at most `max_chars` characters, the longest matching rule first.
@@ -147,7 +152,7 @@ fn rewrite(rules: &HashMap<&str, &str>, text: &str, max_chars: usize, out: &mut 
             end = remaining_text[..end].char_indices().next_back().map_or(0, |(at, _)| at);
             replacement = rules.get(&remaining_text[..end]);
         }
-        out.push_str(replacement.copied().unwrap_or(&remaining_text[..end]));
+        out.checked_push_str(replacement.copied().unwrap_or(&remaining_text[..end]));
         remaining_text = &remaining_text[end..];
     }
 }

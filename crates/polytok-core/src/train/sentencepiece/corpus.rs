@@ -3,8 +3,10 @@
 //! Every sentence has an ordinal that depends only on the position of the sentence in the corpus, so results do not
 //! depend on the number of threads. Memory: that of the sinks, and the sampled sentences if a sample is drawn.
 
-use std::sync::Mutex;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use polytok_memory::{self as memory, Collect, Grow};
 
 use super::loader::{Loader, SkippedSentences};
 use super::options::{SentencePieceOptions, SentenceUnit};
@@ -74,36 +76,38 @@ impl<S: SentenceSink> Corpus<S> {
 
     /// Reads further texts.
     pub fn push(&mut self, texts: &[&[u8]]) -> Result<()> {
-        if let Some(sample) = &mut self.sample {
-            return texts.iter().try_for_each(|text| {
-                self.loader.read(text, &mut self.skipped_sentences, |raw, times| {
-                    sample.offer(raw, times);
-                    Ok(())
-                })
-            });
-        }
-        let texts = self.split_long_texts(texts);
-        let parts = self.parts(&texts);
-        let next_part = AtomicUsize::new(0);
-        let loader = &self.loader;
-        let work = |sink: &mut S| -> Result<SkippedSentences> {
-            let mut skipped_sentences = SkippedSentences::default();
-            let mut reader = CorpusReader { loader, sink, spare: Vec::new(), sentence: Vec::new() };
-            while let Some(part) = parts.get(next_part.fetch_add(1, Ordering::Relaxed)) {
-                reader.part(part, &mut skipped_sentences)?;
+        memory::catch(|| {
+            if let Some(sample) = &mut self.sample {
+                return texts.iter().try_for_each(|text| {
+                    self.loader.read(text, &mut self.skipped_sentences, |raw, times| {
+                        sample.offer(raw, times);
+                        Ok(())
+                    })
+                });
             }
-            Ok(skipped_sentences)
-        };
-        let threads = self.sinks.len().min(parts.len());
-        for skipped_sentences in run_in_threads(&mut self.sinks[..threads], work) {
-            self.skipped_sentences += skipped_sentences?;
-        }
-        Ok(())
+            let texts = self.split_long_texts(texts);
+            let parts = self.parts(&texts);
+            let next_part = AtomicUsize::new(0);
+            let loader = &self.loader;
+            let work = |sink: &mut S| -> Result<SkippedSentences> {
+                let mut skipped_sentences = SkippedSentences::default();
+                let mut reader = CorpusReader { loader, sink, spare: Vec::new(), sentence: Vec::new() };
+                while let Some(part) = parts.get(next_part.fetch_add(1, Ordering::Relaxed)) {
+                    reader.part(part, &mut skipped_sentences)?;
+                }
+                Ok(skipped_sentences)
+            };
+            let threads = self.sinks.len().min(parts.len());
+            for skipped_sentences in run_in_threads(&mut self.sinks[..threads], work)? {
+                self.skipped_sentences += skipped_sentences;
+            }
+            Ok(())
+        })
     }
 
     /// Removes empty texts. If sentences are lines, also splits long texts into segments of whole lines.
     fn split_long_texts<'t>(&self, texts: &[&'t [u8]]) -> Vec<&'t [u8]> {
-        let mut segments = Vec::with_capacity(texts.len());
+        let mut segments = memory::with_capacity(texts.len());
         for text in texts {
             let mut remaining_text = *text;
             while !remaining_text.is_empty() {
@@ -114,7 +118,7 @@ impl<S: SentenceSink> Corpus<S> {
                     None
                 };
                 let (segment, after) = remaining_text.split_at(end.unwrap_or(remaining_text.len()));
-                segments.push(segment);
+                segments.checked_push(segment);
                 remaining_text = after;
             }
         }
@@ -129,7 +133,7 @@ impl<S: SentenceSink> Corpus<S> {
             bytes += text.len() + TEXT_OVERHEAD;
             self.next_ordinal = ordinal_after(self.next_ordinal, text);
             if bytes >= PART_BYTES || at + 1 == texts.len() {
-                parts.push(CorpusPart { texts: &texts[from..=at], ordinal });
+                parts.checked_push(CorpusPart { texts: &texts[from..=at], ordinal });
                 (from, bytes, ordinal) = (at + 1, 0, self.next_ordinal);
             }
         }
@@ -138,15 +142,17 @@ impl<S: SentenceSink> Corpus<S> {
 
     /// Ends reading. Returns the sinks and the first ordinal after all sentences.
     pub fn finish(mut self) -> Result<(Vec<S>, u64)> {
-        if let (Some(sample), Some(sink)) = (self.sample.take(), self.sinks.first_mut()) {
-            let mut reader = CorpusReader { loader: &self.loader, sink, spare: Vec::new(), sentence: Vec::new() };
-            reader.sink.begin(0);
-            for (ordinal, (raw, times)) in sample.sentences.iter().enumerate() {
-                reader.add_sentence(raw, *times, (ordinal as u64) << 32)?;
+        memory::catch(|| {
+            if let (Some(sample), Some(sink)) = (self.sample.take(), self.sinks.first_mut()) {
+                let mut reader = CorpusReader { loader: &self.loader, sink, spare: Vec::new(), sentence: Vec::new() };
+                reader.sink.begin(0);
+                for (ordinal, (raw, times)) in sample.sentences.iter().enumerate() {
+                    reader.add_sentence(raw, *times, (ordinal as u64) << 32)?;
+                }
+                self.next_ordinal = (sample.sentences.len() as u64) << 32;
             }
-            self.next_ordinal = (sample.sentences.len() as u64) << 32;
-        }
-        Ok((self.sinks, self.next_ordinal))
+            Ok((self.sinks, self.next_ordinal))
+        })
     }
 }
 
@@ -185,19 +191,16 @@ impl<S: SentenceSink> CorpusReader<'_, S> {
     }
 }
 
-/// Runs `work` for each item, each in a separate thread, and returns the results.
-fn run_in_threads<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
-    if let [item] = items {
-        return vec![work(item)];
-    }
-    let results = Mutex::new(Vec::new());
+/// Runs `work` for each item, each in a separate thread, and returns the results. The calling thread works too. If a
+/// thread cannot start, its item is left out, so the other threads must be able to do its work.
+fn run_in_threads<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> Result<R> + Sync) -> Result<Vec<R>> {
+    let Some((own, others)) = items.split_first_mut() else { return Ok(Vec::new()) };
+    let work = &|item: &mut T| memory::catch(|| work(item));
     std::thread::scope(|scope| {
-        for item in items {
-            scope.spawn(|| {
-                let result = work(item);
-                results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(result);
-            });
-        }
-    });
-    results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        let spawn = |item| std::thread::Builder::new().spawn_scoped(scope, move || work(item));
+        let threads = others.iter_mut().flat_map(spawn).checked_collect();
+        let mut results = vec![work(own)];
+        results.extend(threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))));
+        results.into_iter().collect()
+    })
 }

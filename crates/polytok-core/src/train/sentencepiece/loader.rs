@@ -5,6 +5,8 @@
 //! character replaces each longest match of a reserved piece. In 0.2.3 the boundary character also replaces the
 //! delimiter (`pretokenization_delimiter`).
 
+use polytok_memory::Grow;
+
 use super::options::{RARE_CHAR, SentencePieceOptions, SentenceUnit};
 use crate::error::{Error, Result};
 use crate::normalize::growth::{growth_error, limit};
@@ -120,11 +122,11 @@ impl Loader {
             out.clear();
             let mut from = 0;
             for at in delimiter.find_iter(spare) {
-                out.extend_from_slice(&spare[from..at]);
-                out.extend_from_slice(self.boundary.as_bytes());
+                out.checked_extend_from_slice(&spare[from..at]);
+                out.checked_extend_from_slice(self.boundary.as_bytes());
                 from = at + delimiter.needle().len();
             }
-            out.extend_from_slice(&spare[from..]);
+            out.checked_extend_from_slice(&spare[from..]);
         }
         Ok(())
     }
@@ -137,15 +139,15 @@ impl Loader {
             at += skipped;
             match self.reserved_pieces.longest_prefix(&text[at..]) {
                 Some((len, _)) => {
-                    out.extend_from_slice(&text[from..at]);
-                    out.extend_from_slice(self.boundary.as_bytes());
+                    out.checked_extend_from_slice(&text[from..at]);
+                    out.checked_extend_from_slice(self.boundary.as_bytes());
                     at += len;
                     from = at;
                 }
                 None => at += 1,
             }
         }
-        out.extend_from_slice(&text[from..]);
+        out.checked_extend_from_slice(&text[from..]);
     }
 }
 

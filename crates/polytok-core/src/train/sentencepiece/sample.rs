@@ -4,6 +4,8 @@
 //! module draws the same sentences. SentencePiece 0.2.3 draws different sentences in every process, so this module
 //! cannot agree with it; for 0.2.3 it draws the same sentences as for 0.2.1.
 
+use polytok_memory::{Copied, Grow};
+
 /// The seed of SentencePiece's sampler.
 const SEED: u32 = 12_345_678;
 
@@ -27,11 +29,11 @@ impl Sample {
     pub fn offer(&mut self, sentence: &[u8], times: u64) {
         self.sentences_offered += 1;
         if self.sentences.len() < self.size {
-            self.sentences.push((sentence.to_vec(), times));
+            self.sentences.checked_push((sentence.checked_to_vec(), times));
         } else if self.is_drawn {
             let index = self.twister.random_below(self.sentences_offered) as usize;
             if let Some(slot) = self.sentences.get_mut(index) {
-                *slot = (sentence.to_vec(), times);
+                *slot = (sentence.checked_to_vec(), times);
             }
         }
     }
@@ -58,7 +60,7 @@ impl MersenneTwister {
         let mut state = vec![seed];
         for i in 1..STATE_LEN as u32 {
             let last = state[i as usize - 1];
-            state.push((last ^ last >> 30).wrapping_mul(1_812_433_253).wrapping_add(i));
+            state.checked_push((last ^ last >> 30).wrapping_mul(1_812_433_253).wrapping_add(i));
         }
         MersenneTwister { state, next: STATE_LEN }
     }

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use memchr::memmem::Finder;
+use polytok_memory::{self as memory, Grow};
 
 use super::alphabet::CharCounts;
 use super::corpus::SentenceSink;
@@ -55,13 +56,13 @@ impl UnitCounter {
         let mut before = None;
         for (at, c) in text.char_indices() {
             if before.is_some_and(|before| !self.validity.can_join(before, c)) {
-                self.unit_ranges.push((start as u32, at as u32));
+                self.unit_ranges.checked_push((start as u32, at as u32));
                 start = at;
             }
             before = Some(c);
         }
         if start < text.len() {
-            self.unit_ranges.push((start as u32, text.len() as u32));
+            self.unit_ranges.checked_push((start as u32, text.len() as u32));
         }
         if times == 1 {
             return self.counter.add_pieces(text.as_bytes(), &self.unit_ranges, ordinal);
@@ -97,11 +98,11 @@ impl Delimiter {
         let mut word = |start: usize, end: usize| {
             let mut from = start;
             for at in self.text.find_iter(&sentence.as_bytes()[start..end]) {
-                parts.push((from, start + at, false));
+                parts.checked_push((from, start + at, false));
                 from = start + at + self.text.needle().len();
-                parts.push((start + at, from, true));
+                parts.checked_push((start + at, from, true));
             }
-            parts.push((from, end, false));
+            parts.checked_push((from, end, false));
         };
         match self.words {
             Some(cut) => cut.words(sentence.as_bytes(), word),
@@ -113,12 +114,14 @@ impl Delimiter {
 
 /// Merges the units that several threads counted.
 pub fn merge_units(sinks: Vec<UnitCounter>) -> Result<WordCounter> {
-    super::merge_counters(sinks.into_iter().map(|sink| sink.counter))
+    memory::catch(|| super::merge_counters(sinks.into_iter().map(|sink| sink.counter)))
 }
 
 /// Returns the number of occurrences of each character in units.
 pub fn characters(units: &mut WordCounter) -> Result<CharCounts> {
-    let mut counts = CharCounts::default();
-    units.each_unordered(&mut |unit, times| counts.add(&String::from_utf8_lossy(unit), times))?;
-    Ok(counts)
+    memory::catch(|| {
+        let mut counts = CharCounts::default();
+        units.each_unordered(&mut |unit, times| counts.add(&memory::lossy(unit), times))?;
+        Ok(counts)
+    })
 }

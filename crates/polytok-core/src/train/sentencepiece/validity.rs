@@ -6,6 +6,8 @@
 //! with an inherited script has the script of the character before it. A digit of the class `ANY_SCRIPT` can be
 //! adjacent to characters of any script.
 
+use polytok_memory as memory;
+
 use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::Result;
 use crate::space_mark;
@@ -106,7 +108,7 @@ impl Validity {
 fn build_classes(options: &SentencePieceOptions) -> Result<Vec<u8>> {
     let common = FIRST_SCRIPT + script::script("Common");
     let inherited_script = script::script("Inherited");
-    let mut classes = vec![common; CODE_POINTS];
+    let mut classes = memory::filled(common, CODE_POINTS);
     for (first, last, number) in script::ranges()? {
         let class = if number == inherited_script { INHERITED_SCRIPT } else { FIRST_SCRIPT + number };
         classes[first as usize..=last as usize].fill(class);

@@ -5,6 +5,8 @@
 //! for probabilities. If the space itself is outside the alphabet, sentences are not split: a sentence without a space
 //! is a word, and a sentence with a space is ignored.
 
+use polytok_memory::{self as memory, Collect, Copied, Grow};
+
 use super::ScoredPiece;
 use super::alphabet::{Alphabet, CharCounts};
 use super::corpus::SentenceSink;
@@ -23,12 +25,14 @@ impl SentenceSink for CharCounts {
 
 /// Merges the characters that several threads counted, as words of one character.
 pub fn merge_chars(sinks: Vec<CharCounts>) -> Result<WordCounter> {
-    let (mut all, mut counter) = (CharCounts::default(), WordCounter::default());
-    sinks.iter().try_for_each(|sink| all.merge(sink))?;
-    for c in '\0'..=char::MAX {
-        counter.add_at(c.encode_utf8(&mut [0; 4]).as_bytes(), all.count(c), 0)?;
-    }
-    Ok(counter)
+    memory::catch(|| {
+        let (mut all, mut counter) = (CharCounts::default(), WordCounter::default());
+        sinks.iter().try_for_each(|sink| all.merge(sink))?;
+        for c in '\0'..=char::MAX {
+            counter.add_at(c.encode_utf8(&mut [0; 4]).as_bytes(), all.count(c), 0)?;
+        }
+        Ok(counter)
+    })
 }
 
 /// The tag before a counted word.
@@ -53,8 +57,8 @@ impl WordSink {
 
     fn add(&mut self, tag: u8, word: &[u8], times: u64, ordinal: u64) -> Result<()> {
         self.key.clear();
-        self.key.push(tag);
-        self.key.extend_from_slice(word);
+        self.key.checked_push(tag);
+        self.key.checked_extend_from_slice(word);
         self.counter.add_at(&self.key, times, ordinal)
     }
 }
@@ -81,7 +85,7 @@ fn count_overflow() -> Error {
 
 /// Merges the words that several threads counted.
 pub fn merge_words(sinks: Vec<WordSink>) -> Result<WordCounter> {
-    super::merge_counters(sinks.into_iter().map(|sink| sink.counter))
+    memory::catch(|| super::merge_counters(sinks.into_iter().map(|sink| sink.counter)))
 }
 
 /// Returns at most `max_pieces` pieces of a WORD vocabulary.
@@ -91,38 +95,42 @@ pub fn words(
     options: &SentencePieceOptions,
     progress: &mut dyn Progress,
 ) -> Result<Vec<ScoredPiece>> {
-    let (mut counts, mut sentences) = (CharCounts::default(), 0);
-    counter.each_unordered(&mut |key, times| match key.split_first() {
-        Some((&WORD_TAG, word)) => counts.add(&String::from_utf8_lossy(word), times),
-        Some((&SENTENCES_TAG, _)) => {
-            sentences = times;
+    memory::catch(|| {
+        let (mut counts, mut sentences) = (CharCounts::default(), 0);
+        counter.each_unordered(&mut |key, times| match key.split_first() {
+            Some((&WORD_TAG, word)) => counts.add(&memory::lossy(word), times),
+            Some((&SENTENCES_TAG, _)) => {
+                sentences = times;
+                Ok(())
+            }
+            _ => Ok(()),
+        })?;
+        let alphabet = Alphabet::choose(&counts, options)?;
+        drop(counts);
+        let splits_at_spaces = alphabet.contains(space_mark::CHAR);
+        let wanted_tag = if splits_at_spaces { WORD_TAG } else { UNSPACED_TAG };
+        let is_piece = |word: &[u8]| memory::lossy(word).chars().all(|c| alphabet.contains(c));
+        let (max_pieces, mut pieces, mut sum) = (piece_limit(max_pieces, options), Vec::new(), 0u64);
+        counter.each(Order::MostFrequent, progress, &mut |key, count| {
+            let Some(word) = key.strip_prefix(&[wanted_tag]) else { return Ok(()) };
+            sum = sum.checked_add(count).ok_or_else(count_overflow)?;
+            if pieces.len() < max_pieces && is_piece(word) {
+                pieces.checked_push((word.checked_to_vec(), count));
+            }
             Ok(())
-        }
-        _ => Ok(()),
-    })?;
-    let alphabet = Alphabet::choose(&counts, options)?;
-    drop(counts);
-    let splits_at_spaces = alphabet.contains(space_mark::CHAR);
-    let wanted_tag = if splits_at_spaces { WORD_TAG } else { UNSPACED_TAG };
-    let is_piece = |word: &[u8]| String::from_utf8_lossy(word).chars().all(|c| alphabet.contains(c));
-    let (max_pieces, mut pieces, mut sum) = (piece_limit(max_pieces, options), Vec::new(), 0u64);
-    counter.each(Order::MostFrequent, progress, &mut |key, count| {
-        let Some(word) = key.strip_prefix(&[wanted_tag]) else { return Ok(()) };
-        sum = sum.checked_add(count).ok_or_else(count_overflow)?;
-        if pieces.len() < max_pieces && is_piece(word) {
-            pieces.push((word.to_vec(), count));
-        }
-        Ok(())
-    })?;
-    Ok(with_log_probabilities(pieces.into_iter(), if splits_at_spaces { sum } else { sentences }))
+        })?;
+        Ok(with_log_probabilities(pieces.into_iter(), if splits_at_spaces { sum } else { sentences }))
+    })
 }
 
 /// Returns at most `max_pieces` pieces of a CHAR vocabulary.
 pub fn chars(counter: &mut WordCounter, max_pieces: usize, options: &SentencePieceOptions) -> Result<Vec<ScoredPiece>> {
-    let alphabet = Alphabet::choose(&super::units::characters(counter)?, options)?;
-    let total = alphabet.chars.iter().map(|&(_, count)| count).sum();
-    let pieces = alphabet.chars.iter().map(|&(c, count)| (c.to_string().into_bytes(), count));
-    Ok(with_log_probabilities(pieces.take(piece_limit(max_pieces, options)), total))
+    memory::catch(|| {
+        let alphabet = Alphabet::choose(&super::units::characters(counter)?, options)?;
+        let total = alphabet.chars.iter().map(|&(_, count)| count).sum();
+        let pieces = alphabet.chars.iter().map(|&(c, count)| (c.to_string().into_bytes(), count));
+        Ok(with_log_probabilities(pieces.take(piece_limit(max_pieces, options)), total))
+    })
 }
 
 fn piece_limit(max_pieces: usize, options: &SentencePieceOptions) -> usize {
@@ -132,5 +140,5 @@ fn piece_limit(max_pieces: usize, options: &SentencePieceOptions) -> usize {
 /// Converts counts to log probabilities in float32, as C's `logf` computes them.
 fn with_log_probabilities(pieces: impl Iterator<Item = (Vec<u8>, u64)>, total: u64) -> Vec<ScoredPiece> {
     let log_total = (total as f32).ln();
-    pieces.map(|(piece, count)| (piece, (count as f32).ln() - log_total)).collect()
+    pieces.map(|(piece, count)| (piece, (count as f32).ln() - log_total)).checked_collect()
 }

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use polytok_memory::{self as memory, Collect};
+
 use super::rules::{TextRules, TextScratch};
 use crate::error::Result;
 use crate::train::counter::WordCounter;
@@ -53,7 +55,8 @@ pub(super) fn run_jobs(
         while !is_stopped.load(Ordering::Relaxed) {
             let Some(job) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
             jobs_done += job.bytes();
-            let outcome = job.run(rules, &mut scratch, counter).and_then(|()| report(jobs_done));
+            let run = || job.run(rules, &mut scratch, counter);
+            let outcome = memory::catch(run).and_then(|()| report(jobs_done));
             if outcome.is_err() {
                 is_stopped.store(true, Ordering::Relaxed);
                 return outcome;
@@ -65,7 +68,7 @@ pub(super) fn run_jobs(
     std::thread::scope(|scope| {
         let spawn = |counter| std::thread::Builder::new().spawn_scoped(scope, || work(counter, &mut |_| Ok(())));
         // If a thread cannot start, the other threads do its work.
-        let threads: Vec<_> = others.iter_mut().flat_map(spawn).collect();
+        let threads: Vec<_> = others.iter_mut().flat_map(spawn).checked_collect();
         let mut outcome = work(own, &mut |jobs_done| progress.report("counting", jobs_done, total));
         for thread in threads {
             outcome = outcome.and(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

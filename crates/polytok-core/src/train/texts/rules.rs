@@ -1,6 +1,7 @@
 //! The rules that divide a text into words.
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use polytok_memory::{self as memory, Copied};
 
 use crate::error::{Error, Result};
 use crate::normalize::Normalizer;
@@ -37,16 +38,19 @@ impl TextRules {
     /// Compiles the rules. The leftmost special token matches first; if several begin at the same position, the
     /// longest.
     pub fn compile(special: &[Vec<u8>], normalize: Vec<Normalize>, split: &[Split]) -> Result<TextRules> {
-        if special.iter().any(Vec::is_empty) {
-            return Err(Error::Argument("a special token is empty; remove it".into()));
-        }
-        let max_special_len = special.iter().map(Vec::len).max().unwrap_or(0);
-        let automaton = || AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(special);
-        let automaton = if special.is_empty() { None } else { Some(automaton()) };
-        let special = automaton.transpose().map_err(|error| Error::Argument(format!("special tokens: {error}")))?;
-        let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..VocabColumns::default() })?;
-        let normalizer = Normalizer::compile(normalize.to_vec(), &vocab, None, SentencePieceVersion::default())?;
-        Ok(TextRules { special, max_special_len, normalizer, splits: SplitChain::compile(split)? })
+        memory::catch(|| {
+            if special.iter().any(Vec::is_empty) {
+                return Err(Error::Argument("a special token is empty; remove it".into()));
+            }
+            let max_special_len = special.iter().map(Vec::len).max().unwrap_or(0);
+            let automaton = || AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(special);
+            let automaton = if special.is_empty() { None } else { Some(automaton()) };
+            let special = automaton.transpose().map_err(|error| Error::Argument(format!("special tokens: {error}")))?;
+            let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..VocabColumns::default() })?;
+            let normalizer =
+                Normalizer::compile(normalize.checked_to_vec(), &vocab, None, SentencePieceVersion::default())?;
+            Ok(TextRules { special, max_special_len, normalizer, splits: SplitChain::compile(split)? })
+        })
     }
 
     /// Reports whether pieces at the start of a text can be read before the end of the text is known.

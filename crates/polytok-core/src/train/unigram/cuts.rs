@@ -7,6 +7,8 @@
 
 use std::borrow::BorrowMut;
 
+use polytok_memory::{self as memory, Collect, Copied};
+
 use crate::error::Result;
 use crate::spec::SentencePieceVersion;
 use crate::train::counter::{Order, WordCounter};
@@ -193,7 +195,7 @@ impl FragmentCutter<'_> {
         };
         let trained = match self.delimiter {
             Some(delimiter) => {
-                let parts: Vec<&str> = masked_word.split(|char| delimiter.contains(char)).collect();
+                let parts: Vec<&str> = masked_word.split(|char| delimiter.contains(char)).checked_collect();
                 let inner = &parts[..parts.len() - 1];
                 inner.iter().try_for_each(|part| self.count_fragments(part, Follower::Sentence(RARE_CHAR), times))?;
                 self.count_fragments(parts[parts.len() - 1], next, times)?;
@@ -201,7 +203,7 @@ impl FragmentCutter<'_> {
             }
             None => {
                 self.count_fragments(&masked_word, next, times)?;
-                masked_word.clone()
+                memory::text(&masked_word)
             }
         };
         self.masked_word = masked_word;
@@ -231,7 +233,7 @@ impl FragmentCutter<'_> {
             return Ok(());
         }
         if next == Follower::End {
-            self.end = Some((fragment.as_bytes().to_vec(), times));
+            self.end = Some((fragment.as_bytes().checked_to_vec(), times));
             return Ok(());
         }
         write_key(fragment.as_bytes(), next, &mut self.key);
@@ -244,7 +246,7 @@ impl FragmentCutter<'_> {
 fn follower_bytes(next: Follower, version: SentencePieceVersion) -> Vec<u8> {
     let mut buffer = [0; 4];
     match next {
-        Follower::Word(char) => char.encode_utf8(&mut buffer).as_bytes().to_vec(),
+        Follower::Word(char) => char.encode_utf8(&mut buffer).as_bytes().checked_to_vec(),
         Follower::Sentence(char) if version == SentencePieceVersion::V0_2_3 => {
             vec![0, char.encode_utf8(&mut buffer).as_bytes()[0]]
         }

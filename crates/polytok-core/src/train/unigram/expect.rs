@@ -6,6 +6,8 @@
 //!
 //! Cost: one lattice per word; four bytes for each piece and lane.
 
+use polytok_memory::Collect;
+
 use crate::error::Result;
 use crate::train::unigram::lanes::{WordLane, add_up_lanes, run_in_lanes};
 use crate::train::unigram::numeric::{ApproximationTables, digamma};
@@ -27,7 +29,7 @@ pub fn expect(
         let (mut slots, mut block) = (create_slots(pieces), WordBlock::default());
         lanes[lane].each(|count, chars, nodes| block.push(count, chars, nodes, &mut slots, tables));
         block.finish(&mut slots, tables);
-        slots[..pieces.len()].iter().map(|slot| slot.expected).collect()
+        slots[..pieces.len()].iter().map(|slot| slot.expected).checked_collect()
     })?;
     Ok(add_up_lanes(sums))
 }
@@ -38,5 +40,5 @@ pub fn compute_new_scores(expected: &[f32]) -> Vec<(u32, f32)> {
     let kept = || expected.iter().enumerate().filter(|&(_, &expected)| expected >= MIN_EXPECTED_COUNT);
     let sum = kept().fold(0f32, |sum, (_, expected)| sum + expected);
     let log = digamma(sum as f64) as f32;
-    kept().map(|(id, &expected)| (id as u32, (digamma(expected as f64) - log as f64) as f32)).collect()
+    kept().map(|(id, &expected)| (id as u32, (digamma(expected as f64) - log as f64) as f32)).checked_collect()
 }

@@ -7,6 +7,8 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use polytok_memory::{self as memory, Collect, Copied, GrowMap};
+
 use crate::train::sentencepiece::ScoredPiece;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::unigram::pieces::ScoredPieces;
@@ -17,8 +19,9 @@ const LOST_CHAR_STEP: f32 = 0.0001;
 /// Returns the best `size` pieces, or all characters of the alphabet if there are more than `size`. The best piece
 /// comes first.
 pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<ScoredPiece> {
-    let mut trained: Vec<(&[u8], f32)> = (0..pieces.len()).map(|id| (pieces.text(id), pieces.scores[id])).collect();
-    let scores: HashMap<&[u8], f32> = trained.iter().copied().collect();
+    let mut trained: Vec<(&[u8], f32)> =
+        (0..pieces.len()).map(|id| (pieces.text(id), pieces.scores[id])).checked_collect();
+    let scores: HashMap<&[u8], f32> = memory::map(trained.iter().copied());
     let (lowest_score, mut offset) = (pieces.min_score(), 0f32);
     let mut scores_by_text: HashMap<Vec<u8>, f32> = HashMap::new();
     for (char, _) in &alphabet.chars {
@@ -28,16 +31,17 @@ pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<Sc
             offset += LOST_CHAR_STEP;
             score
         });
-        scores_by_text.insert(text, score);
+        scores_by_text.checked_insert(text, score);
     }
     trained.sort_unstable_by(|a, b| compare_by_score(*a, *b));
     for (text, score) in trained {
         if scores_by_text.len() == size {
             break;
         }
-        scores_by_text.entry(text.to_vec()).or_insert(score);
+        scores_by_text.reserve_entry();
+        scores_by_text.entry(text.checked_to_vec()).or_insert(score);
     }
-    let mut all: Vec<ScoredPiece> = scores_by_text.into_iter().collect();
+    let mut all: Vec<ScoredPiece> = scores_by_text.into_iter().checked_collect();
     all.sort_unstable_by(|a, b| compare_by_score((&a.0, a.1), (&b.0, b.1)));
     all
 }

@@ -11,6 +11,8 @@
 //!
 //! Cost: one search in the dictionary for each character of the words. Afterwards memory is only read sequentially.
 
+use polytok_memory::{Collect, Grow};
+
 use crate::error::{Error, Result};
 use crate::train::unigram::pieces::ScoredPieces;
 use crate::train::unigram::workers::Workers;
@@ -78,7 +80,7 @@ impl WordLane {
             let before = lane_words.nodes.len();
             let chars = add_nodes(words.word(index), pieces, &mut lane_words.nodes);
             let nodes = (lane_words.nodes.len() - before) as u32;
-            lane_words.words.push(LaneWord { count: words.count(index) as f32, chars, nodes });
+            lane_words.words.checked_push(LaneWord { count: words.count(index) as f32, chars, nodes });
         }
         lane_words.nodes.shrink_to_fit();
         lane_words
@@ -148,10 +150,10 @@ pub fn add_nodes(word: &[u8], pieces: &ScoredPieces, nodes: &mut Vec<PieceNode>)
                 counted += lead_len(remaining_word[counted]);
                 count += 1;
             }
-            nodes.push(PieceNode::new(id, count));
+            nodes.checked_push(PieceNode::new(id, count));
         });
         if nodes.get(first).is_none_or(|node| node.chars() > 1) {
-            nodes.push(PieceNode::new(NO_PIECE_ID, 1));
+            nodes.checked_push(PieceNode::new(NO_PIECE_ID, 1));
         }
         if let Some(last) = nodes.last_mut() {
             last.0 |= LAST_BIT;
@@ -181,7 +183,7 @@ pub fn build_lanes(
 
 /// Replaces the ids of pieces in all lanes.
 pub fn renumber(lanes: &mut [WordLane], new_ids: &[u32], workers: &mut Workers) -> Result<()> {
-    workers.run("lattices", lanes.iter_mut().collect(), |lane| lane.renumber(new_ids))
+    workers.run("lattices", lanes.iter_mut().checked_collect(), |lane| lane.renumber(new_ids))
 }
 
 /// Runs `work` for each lane. Returns the results in the order of the lanes.
@@ -191,9 +193,10 @@ pub fn run_in_lanes<T: Send>(
     stage: &'static str,
     work: impl Fn(usize) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let mut results: Vec<Option<T>> = (0..lanes).map(|_| None).collect();
-    workers.run(stage, results.iter_mut().enumerate().collect(), |(lane, result)| *result = Some(work(lane)))?;
-    Ok(results.into_iter().flatten().collect())
+    let mut results: Vec<Option<T>> = (0..lanes).map(|_| None).checked_collect();
+    workers
+        .run(stage, results.iter_mut().enumerate().checked_collect(), |(lane, result)| *result = Some(work(lane)))?;
+    Ok(results.into_iter().flatten().checked_collect())
 }
 
 /// Adds up the sums of all lanes, in the order of the lanes.

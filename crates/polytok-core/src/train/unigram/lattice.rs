@@ -9,6 +9,8 @@
 //!
 //! Cost: one step for each node. Worst input: a long word all of whose substrings are pieces.
 
+use polytok_memory::{Collect, Grow};
+
 use crate::train::unigram::lanes::{PieceNode, add_nodes};
 use crate::train::unigram::pieces::ScoredPieces;
 use crate::trie::NONE;
@@ -44,9 +46,9 @@ impl WordLattice {
     /// Loads the lattice of a word that has `chars` characters and these nodes.
     pub fn load(&mut self, pieces: &ScoredPieces, chars: u32, nodes: &[PieceNode]) {
         self.scores.clear();
-        self.scores.extend(nodes.iter().map(|node| pieces.score(node.id())));
+        self.scores.checked_extend(nodes.iter().map(|node| pieces.score(node.id())));
         self.first_nodes.clear();
-        self.first_nodes.resize(chars as usize + 1, 0);
+        self.first_nodes.checked_resize(chars as usize + 1, 0);
         let mut position = 0;
         for (index, node) in nodes.iter().enumerate() {
             self.first_nodes[position + 1] = index as u32 + 1;
@@ -80,13 +82,13 @@ impl WordLattice {
                 let node = nodes[index];
                 (node.piece() as u32, position, position + node.chars(), self.scores[index])
             })
-            .collect()
+            .checked_collect()
     }
 
     /// Returns the nodes of the best segmentation without the node `skip`, from the last to the first, and the score.
     pub fn best(&mut self, nodes: &[PieceNode], skip: Option<usize>) -> (impl Iterator<Item = usize>, f32) {
         self.best_paths.clear();
-        self.best_paths.resize(self.first_nodes.len(), NO_PATH);
+        self.best_paths.checked_resize(self.first_nodes.len(), NO_PATH);
         self.best_paths[0].score = 0.0;
         self.previous.clear();
         self.path_scores.clear();
@@ -94,8 +96,8 @@ impl WordLattice {
             for index in self.nodes_at(position) {
                 let (previous, score) = self.best_left_neighbour(nodes, position, self.scores[index]);
                 let score = if skip == Some(index) { f32::NEG_INFINITY } else { score };
-                self.previous.push(previous);
-                self.path_scores.push(score);
+                self.previous.checked_push(previous);
+                self.path_scores.checked_push(score);
                 let best = &mut self.best_paths[position + nodes[index].chars() as usize];
                 if score > best.score {
                     *best = BestPath { score, node: index as u32, second_best_score: best.score };

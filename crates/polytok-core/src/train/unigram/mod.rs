@@ -32,6 +32,13 @@ pub(in crate::train) mod workers;
 
 use std::borrow::BorrowMut;
 
+use lanes::WordLane;
+use numeric::ApproximationTables;
+use pieces::ScoredPieces;
+use polytok_memory::Collect;
+use sentences::CountedSentences;
+use workers::Workers;
+
 use crate::error::Result;
 use crate::spec::SentencePieceVersion;
 use crate::train::counter::WordCounter;
@@ -40,11 +47,6 @@ use crate::train::sentencepiece::ScoredPiece;
 use crate::train::sentencepiece::alphabet::{Alphabet, CharCounts};
 use crate::train::sentencepiece::options::SentencePieceOptions;
 use crate::train::words::WordCounts;
-use lanes::WordLane;
-use numeric::ApproximationTables;
-use pieces::ScoredPieces;
-use sentences::CountedSentences;
-use workers::Workers;
 
 /// The options that only the Unigram trainer has.
 #[derive(Clone, Debug)]
@@ -72,31 +74,33 @@ pub fn pieces(
     unigram_options: &UnigramOptions,
     progress: &mut dyn Progress,
 ) -> Result<Vec<ScoredPiece>> {
-    let mut counted = CountedSentences::new(sentences, options)?;
-    let alphabet = Alphabet::choose(&counted.characters()?, options)?;
-    alphabet.check_fits(max_pieces, options)?;
-    let mut training_text = counted.cut(&alphabet, options, progress)?;
-    let seed_size = match unigram_options.seed_size {
-        0 if options.version == SentencePieceVersion::V0_2_3 => MIN_SEEDS.max(8 * options.vocab_size),
-        size => size,
-    };
-    if let Some(usable_memory) = unigram_options.usable_memory {
-        let (words, fragments) = training_text.sizes()?;
-        memory::check(&words, &fragments, seed_size, usable_memory, unigram_options.lanes, options.threads)?;
-    }
-    let (words, fragments) = training_text.into_columns(progress)?;
-    let characters = characters(&words, &alphabet, options)?;
-    let mut workers = Workers { threads: options.threads, progress };
-    let (texts, scores) = match &unigram_options.seeds {
-        Some(list) => seeds::seeds_from_list(&characters, list, unigram_options.seed_size, options)?,
-        None => seeds::find_seeds(&characters, fragments, seed_size, options, &mut workers)?,
-    };
-    let pieces = ScoredPieces::new(texts, scores)?;
-    let lanes = lanes::build_lanes(&words, unigram_options.lanes, &pieces, &mut workers)?;
-    drop(words);
-    let mut training = Training { pieces, lanes, options, unigram_options, workers };
-    training.run()?;
-    Ok(finish::finish(&training.pieces, &alphabet, max_pieces))
+    polytok_memory::catch(|| {
+        let mut counted = CountedSentences::new(sentences, options)?;
+        let alphabet = Alphabet::choose(&counted.characters()?, options)?;
+        alphabet.check_fits(max_pieces, options)?;
+        let mut training_text = counted.cut(&alphabet, options, progress)?;
+        let seed_size = match unigram_options.seed_size {
+            0 if options.version == SentencePieceVersion::V0_2_3 => MIN_SEEDS.max(8 * options.vocab_size),
+            size => size,
+        };
+        if let Some(usable_memory) = unigram_options.usable_memory {
+            let (words, fragments) = training_text.sizes()?;
+            memory::check(&words, &fragments, seed_size, usable_memory, unigram_options.lanes, options.threads)?;
+        }
+        let (words, fragments) = training_text.into_columns(progress)?;
+        let characters = characters(&words, &alphabet, options)?;
+        let mut workers = Workers { threads: options.threads, progress };
+        let (texts, scores) = match &unigram_options.seeds {
+            Some(list) => seeds::seeds_from_list(&characters, list, unigram_options.seed_size, options)?,
+            None => seeds::find_seeds(&characters, fragments, seed_size, options, &mut workers)?,
+        };
+        let pieces = ScoredPieces::new(texts, scores)?;
+        let lanes = lanes::build_lanes(&words, unigram_options.lanes, &pieces, &mut workers)?;
+        drop(words);
+        let mut training = Training { pieces, lanes, options, unigram_options, workers };
+        training.run()?;
+        Ok(finish::finish(&training.pieces, &alphabet, max_pieces))
+    })
 }
 
 /// The lowest number of seeds that 0.2.3 chooses for a small vocabulary.
@@ -108,9 +112,9 @@ fn characters(words: &WordCounts, alphabet: &Alphabet, options: &SentencePieceOp
     let delimiter =
         if options.version == SentencePieceVersion::V0_2_1 { &options.pretokenization_delimiter[..] } else { "" };
     let mut counts = CharCounts::default();
-    words.iter().try_for_each(|(word, times)| counts.add(&String::from_utf8_lossy(word), times))?;
+    words.iter().try_for_each(|(word, times)| counts.add(&polytok_memory::lossy(word), times))?;
     let mut chars_in_words: Vec<(char, u64)> =
-        alphabet.chars.iter().map(|&(char, _)| (char, counts.count(char))).collect();
+        alphabet.chars.iter().map(|&(char, _)| (char, counts.count(char))).checked_collect();
     chars_in_words.retain(|&(char, count)| count > 0 && !delimiter.contains(char));
     chars_in_words.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
     Ok(chars_in_words)

@@ -11,6 +11,8 @@
 //!
 //! Cost: one lattice per word and one per piece.
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use crate::error::Result;
 use crate::spec::SentencePieceVersion;
 use crate::train::unigram::lanes::{WordLane, add_up_lanes, run_in_lanes};
@@ -45,19 +47,20 @@ pub fn prune(
     let (mut kept_ids, mut candidates) = (Vec::new(), Vec::new());
     for (id, replacement) in replacements.iter().enumerate().filter(|&(id, _)| counts.pieces[id] != 0.0) {
         match replacement {
-            Replacement::Impossible => kept_ids.push(id as u32),
+            Replacement::Impossible => kept_ids.checked_push(id as u32),
             Replacement::AlreadyBetter => {}
             Replacement::Pieces(replacement_pieces) => {
                 let weight =
                     if version == SentencePieceVersion::V0_2_1 { counts.weights[id] } else { counts.pieces[id] / sum };
-                candidates.push((estimate_loss(&counts.pieces, sum, id, weight, replacement_pieces), id as u32));
+                candidates
+                    .checked_push((estimate_loss(&counts.pieces, sum, id, weight, replacement_pieces), id as u32));
             }
         }
     }
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let remaining_size = target_size.saturating_sub(kept_ids.len());
-    kept_ids.extend(candidates.iter().take(remaining_size).map(|&(_, id)| id));
-    Ok(kept_ids.iter().map(|&id| (id, pieces.scores[id as usize])).collect())
+    kept_ids.checked_extend(candidates.iter().take(remaining_size).map(|&(_, id)| id));
+    Ok(kept_ids.iter().map(|&id| (id, pieces.scores[id as usize])).checked_collect())
 }
 
 /// Estimates the loss in likelihood if `replacement_pieces` replace a piece.
@@ -79,8 +82,8 @@ fn find_replacements(
     version: SentencePieceVersion,
     workers: &mut Workers,
 ) -> Result<Vec<Replacement>> {
-    let mut all: Vec<Replacement> = (0..pieces.len()).map(|_| Replacement::Impossible).collect();
-    let items = all.chunks_mut(PIECES_PER_ITEM).enumerate().collect();
+    let mut all: Vec<Replacement> = (0..pieces.len()).map(|_| Replacement::Impossible).checked_collect();
+    let items = all.chunks_mut(PIECES_PER_ITEM).enumerate().checked_collect();
     workers.run("pruning", items, |(item, slots): (usize, &mut [Replacement])| {
         let mut search = ReplacementSearch::default();
         for (i, slot) in slots.iter_mut().enumerate() {
@@ -96,7 +99,7 @@ const PIECES_PER_ITEM: usize = 4096;
 fn best_counts(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers) -> Result<BestPieceCounts> {
     let sums = run_in_lanes(lanes.len(), workers, "pruning", |lane| {
         let mut lattice = WordLattice::default();
-        let mut counts = vec![0f32; pieces.len()];
+        let mut counts = memory::zeroed::<f32>(pieces.len());
         lanes[lane].each(|count, chars, nodes| {
             lattice.load(pieces, chars, nodes);
             lattice.best(nodes, None).0.for_each(|node| counts[nodes[node].piece()] += count);
@@ -110,10 +113,10 @@ fn best_counts(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers)
 fn best_counts_in_order(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers) -> Result<BestPieceCounts> {
     let mut lattice = WordLattice::default();
     let mut sums = Vec::new();
-    let mut weights = vec![0f32; pieces.len()];
+    let mut weights = memory::zeroed::<f32>(pieces.len());
     let mut weight_sum = 0f32;
     for (done, lane) in lanes.iter().enumerate() {
-        let mut counts = vec![0f32; pieces.len()];
+        let mut counts = memory::zeroed::<f32>(pieces.len());
         let mut sum = 0f32;
         lane.each(|count, chars, nodes| {
             sum += count;
@@ -123,7 +126,7 @@ fn best_counts_in_order(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut
                 weights[nodes[node].piece()] += count;
             }
         });
-        sums.push(counts);
+        sums.checked_push(counts);
         weight_sum += sum;
         workers.progress.report("pruning", done as u64 + 1, lanes.len() as u64)?;
     }
@@ -139,5 +142,5 @@ pub fn reachable(pieces: &ScoredPieces) -> Vec<(u32, f32)> {
         let own_node = nodes.iter().position(|node| node.chars() as usize == lattice.len());
         lattice.best(&nodes, own_node).1 <= pieces.score(id)
     };
-    (0..pieces.len() as u32).filter(is_reachable).map(|id| (id, pieces.score(id))).collect()
+    (0..pieces.len() as u32).filter(is_reachable).map(|id| (id, pieces.score(id))).checked_collect()
 }

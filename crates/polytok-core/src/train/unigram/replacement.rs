@@ -8,6 +8,8 @@
 //!
 //! Cost: one step for each node.
 
+use polytok_memory::{self as memory, Grow};
+
 use crate::model::unigram::nbest::best_two;
 use crate::spec::SentencePieceVersion;
 use crate::train::unigram::lanes::PieceNode;
@@ -83,14 +85,14 @@ impl ReplacementSearch {
         if best + tolerance >= own_score {
             return None;
         }
-        let mut others = Vec::with_capacity(len);
+        let mut others = memory::with_capacity(len);
         let mut position = len;
         while position > 0 {
             let path = best_paths[position];
             if path.second_score + tolerance >= path.score {
                 return None;
             }
-            others.push(self.nodes.get(path.node as usize)?.piece() as u32);
+            others.checked_push(self.nodes.get(path.node as usize)?.piece() as u32);
             position = path.start as usize;
         }
         others.reverse();

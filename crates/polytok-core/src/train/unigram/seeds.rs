@@ -11,6 +11,8 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use polytok_memory::{self as memory, Collect, Grow, GrowSet};
+
 use crate::error::Result;
 use crate::spec::SentencePieceVersion;
 use crate::train::sentencepiece::options::SentencePieceOptions;
@@ -44,7 +46,7 @@ pub fn find_seeds(
         let candidates = intervals.filter_map(|interval| {
             let text = std::str::from_utf8(fragments.text(&interval)).ok()?;
             chars.clear();
-            chars.extend(text.chars());
+            chars.checked_extend(text.chars());
             let fits = chars.len() >= 2 && interval.count >= 2 && validity.is_valid(&chars);
             fits.then(|| SeedCandidate { interval, rank: rank(interval.count, chars.len(), version) })
         });
@@ -52,14 +54,14 @@ pub fn find_seeds(
     })?;
     let best = best_candidates(&fragments, candidates.into_iter().flatten(), size, version);
     let mut texts = WordCounts::default();
-    let mut scores = Vec::with_capacity(characters.len() + best.len());
+    let mut scores = memory::with_capacity(characters.len() + best.len());
     for &(char, count) in characters {
         texts.push(char.encode_utf8(&mut [0; 4]).as_bytes(), 0);
-        scores.push(count as f32);
+        scores.checked_push(count as f32);
     }
     for candidate in &best {
         texts.push(fragments.text(&candidate.interval), 0);
-        scores.push(score(candidate.rank, version));
+        scores.checked_push(score(candidate.rank, version));
     }
     convert_to_logs(&mut scores, version);
     Ok((texts, scores))
@@ -76,17 +78,17 @@ pub fn seeds_from_list(
 ) -> Result<(WordCounts, Vec<f32>)> {
     let (version, validity) = (options.version, Validity::new(options)?);
     let single_chars = characters.iter().map(|&(char, count)| (char.to_string(), rank(count, 1, version)));
-    let mut seeds: Vec<(String, u64)> = single_chars.collect();
+    let mut seeds: Vec<(String, u64)> = single_chars.checked_collect();
     for (text, count) in substrings.iter() {
         let text = String::from_utf8_lossy(text).into_owned();
-        let chars: Vec<char> = text.chars().collect();
+        let chars: Vec<char> = text.chars().checked_collect();
         if !chars.is_empty() && validity.is_valid(&chars) {
-            seeds.push((text, rank(count, chars.len(), version)));
+            seeds.checked_push((text, rank(count, chars.len(), version)));
         }
     }
     if version == SentencePieceVersion::V0_2_3 {
         let mut seen_texts = HashSet::new();
-        seeds.retain(|(text, _)| seen_texts.insert(text.clone()));
+        seeds.retain(|(text, _)| seen_texts.checked_insert(text.clone()));
         seeds.truncate(size.max(characters.len()));
     }
     seeds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -95,7 +97,7 @@ pub fn seeds_from_list(
     }
     let mut texts = WordCounts::default();
     seeds.iter().for_each(|(text, _)| texts.push(text.as_bytes(), 0));
-    let mut scores = seeds.iter().map(|&(_, rank)| score(rank, version)).collect::<Vec<f32>>();
+    let mut scores = seeds.iter().map(|&(_, rank)| score(rank, version)).checked_collect();
     convert_to_logs(&mut scores, version);
     Ok((texts, scores))
 }
@@ -124,7 +126,7 @@ fn best_candidates(
     let compare = |a: &(usize, SeedCandidate), b: &(usize, SeedCandidate)| compare_candidates(fragments, a, b, version);
     let mut best_candidates: Vec<(usize, SeedCandidate)> = Vec::new();
     for candidate in candidates.enumerate() {
-        best_candidates.push(candidate);
+        best_candidates.checked_push(candidate);
         if best_candidates.len() > 4 * size.max(1 << 10) {
             best_candidates.select_nth_unstable_by(size, compare);
             best_candidates.truncate(size);
@@ -132,7 +134,7 @@ fn best_candidates(
     }
     best_candidates.sort_unstable_by(compare);
     best_candidates.truncate(size);
-    best_candidates.into_iter().map(|(_, candidate)| candidate).collect()
+    best_candidates.into_iter().map(|(_, candidate)| candidate).checked_collect()
 }
 
 /// Compares two candidates. Each comes with the number of its interval; intervals are numbered in the order in which

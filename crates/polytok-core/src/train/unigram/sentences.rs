@@ -19,6 +19,8 @@ use std::borrow::BorrowMut;
 use std::ops::Range;
 use std::sync::Arc;
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use crate::error::Result;
 use crate::spec::SentencePieceVersion;
 use crate::train::counter::{Limit, Sequence, WordCounter};
@@ -70,7 +72,7 @@ impl SentenceCounter {
             memory: memory.clone(),
             key: Vec::new(),
         };
-        (0..threads).map(each).collect()
+        (0..threads).map(each).checked_collect()
     }
 
     fn add(&mut self, word: &str, next: Follower, times: u64, ordinal: u64) -> Result<()> {
@@ -154,7 +156,7 @@ fn for_each_word(
 
 impl SentenceSink for SentenceCounter {
     fn begin(&mut self, ordinal: u64) {
-        self.parts.push((ordinal, self.pairs.sequence.len()));
+        self.parts.checked_push((ordinal, self.pairs.sequence.len()));
         self.memory.add(size_of::<(u64, usize)>());
     }
 
@@ -183,19 +185,21 @@ impl SentenceSink for SentenceCounter {
 
 /// Merges the counts of all threads.
 pub fn gather(mut sinks: Vec<SentenceCounter>) -> Result<WordCounter> {
-    sinks.first().map_or(Ok(()), |sink| sink.memory.check())?;
-    let (mut sequences, mut part_ranges) = (Vec::new(), Vec::new());
-    for (number, sink) in sinks.iter_mut().enumerate() {
-        part_ranges.extend(sink.part_ranges().map(|(ordinal, range)| (ordinal, number, range)));
-        sequences.push(std::mem::take(&mut sink.pairs.sequence));
-    }
-    part_ranges.sort_by_key(|part| part.0);
-    let mut all = merge_counters(sinks.into_iter().map(|sink| sink.pairs))?;
-    all.sequence = match sequences.len() {
-        1 => sequences.remove(0),
-        _ => Sequence::concat(&sequences, part_ranges.into_iter().map(|(_, number, range)| (number, range)))?,
-    };
-    Ok(all)
+    memory::catch(|| {
+        sinks.first().map_or(Ok(()), |sink| sink.memory.check())?;
+        let (mut sequences, mut part_ranges) = (Vec::new(), Vec::new());
+        for (number, sink) in sinks.iter_mut().enumerate() {
+            part_ranges.checked_extend(sink.part_ranges().map(|(ordinal, range)| (ordinal, number, range)));
+            sequences.checked_push(std::mem::take(&mut sink.pairs.sequence));
+        }
+        part_ranges.sort_by_key(|part| part.0);
+        let mut all = merge_counters(sinks.into_iter().map(|sink| sink.pairs))?;
+        all.sequence = match sequences.len() {
+            1 => sequences.remove(0),
+            _ => Sequence::concat(&sequences, part_ranges.into_iter().map(|(_, number, range)| (number, range)))?,
+        };
+        Ok(all)
+    })
 }
 
 /// The counts of all sentences, before the alphabet is chosen.
@@ -241,14 +245,16 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
 
     /// Counts the characters of all sentences.
     pub fn characters(&mut self) -> Result<CharCounts> {
-        let mut counts = CharCounts::default();
-        for words in [self.pairs.borrow_mut(), &mut self.last_words] {
-            words.each_unordered(&mut |key, times| {
-                if is_doubled(key) { Ok(()) } else { counts.add(parse(key).0, times) }
-            })?;
-        }
-        self.whole_sentences.iter().try_for_each(|(sentence, times)| counts.add(text(sentence), times))?;
-        Ok(counts)
+        memory::catch(|| {
+            let mut counts = CharCounts::default();
+            for words in [self.pairs.borrow_mut(), &mut self.last_words] {
+                words.each_unordered(&mut |key, times| {
+                    if is_doubled(key) { Ok(()) } else { counts.add(parse(key).0, times) }
+                })?;
+            }
+            self.whole_sentences.iter().try_for_each(|(sentence, times)| counts.add(text(sentence), times))?;
+            Ok(counts)
+        })
     }
 }
 
@@ -287,15 +293,15 @@ const DOUBLED_BIT: u8 = 0x80;
 /// byte; it holds the length of the character, and the kind of the follower.
 pub(super) fn write_key(word: &[u8], next: Follower, key: &mut Vec<u8>) {
     key.clear();
-    key.extend_from_slice(word);
+    key.checked_extend_from_slice(word);
     let mut buffer = [0; 4];
     let (char, case) = match next {
         Follower::Word(char) => (char.encode_utf8(&mut buffer).as_bytes(), 0x00),
         Follower::Sentence(char) => (char.encode_utf8(&mut buffer).as_bytes(), 0x10),
         Follower::End => (&[][..], 0x20),
     };
-    key.extend_from_slice(char);
-    key.push(case | char.len() as u8);
+    key.checked_extend_from_slice(char);
+    key.checked_push(case | char.len() as u8);
 }
 
 /// Decodes a key of [`write_key`].

@@ -11,6 +11,8 @@
 //! current groups. Worst input: one text repeated with small changes, because most of its suffixes have long common
 //! prefixes.
 
+use polytok_memory::{self as memory, Collect, Grow};
+
 use crate::error::{Error, Result};
 use crate::spec::SentencePieceVersion;
 use crate::train::unigram::workers::Workers;
@@ -70,9 +72,9 @@ impl Fragments {
                 "the distinct words exceed 4 GiB; train on a sample of the text (input_sentence_size)".into(),
             ));
         }
-        self.bytes.extend_from_slice(fragment);
-        self.bytes.extend_from_slice(follower);
-        self.spans.push((start as u32, fragment.len() as u32, weight));
+        self.bytes.checked_extend_from_slice(fragment);
+        self.bytes.checked_extend_from_slice(follower);
+        self.spans.checked_push((start as u32, fragment.len() as u32, weight));
         Ok(())
     }
 
@@ -94,17 +96,17 @@ impl Fragments {
         workers: &mut Workers,
         each: impl Fn(&Fragments, &mut dyn Iterator<Item = Interval>) -> T + Sync,
     ) -> Result<Vec<T>> {
-        self.bytes.resize(self.bytes.len() + PADDING, 0);
+        self.bytes.checked_resize(self.bytes.len() + PADDING, 0);
         let groups = self.group_ranges();
-        let mut results: Vec<Option<T>> = groups.iter().map(|_| None).collect();
+        let mut results: Vec<Option<T>> = groups.iter().map(|_| None).checked_collect();
         let fragments = &*self;
-        workers.run("substrings", groups.iter().zip(&mut results).collect(), |(group, result)| {
+        workers.run("substrings", groups.iter().zip(&mut results).checked_collect(), |(group, result)| {
             let mut suffixes = fragments.gather(group);
             fragments.sort(&mut suffixes, 0, rules.limit);
             *result = Some(each(fragments, &mut IntervalScan::new(fragments, &suffixes, rules)));
         })?;
         self.bytes.truncate(self.bytes.len() - PADDING);
-        Ok(results.into_iter().flatten().collect())
+        Ok(results.into_iter().flatten().checked_collect())
     }
 
     /// Returns the offsets of all characters of a fragment except the last character, because a piece has at least two
@@ -127,7 +129,7 @@ impl Fragments {
 
     /// Returns the groups as ranges of buckets; the buckets of a group are sorted together.
     fn group_ranges(&self) -> Vec<std::ops::Range<usize>> {
-        let mut counts = vec![0usize; 1 << BUCKET_BITS];
+        let mut counts = memory::zeroed::<usize>(1 << BUCKET_BITS);
         for index in 0..self.spans.len() {
             self.char_starts(index).for_each(|at| counts[self.bucket(at)] += 1);
         }
@@ -135,12 +137,12 @@ impl Fragments {
         let (mut from, mut size) = (0, 0);
         for (bucket, count) in counts.into_iter().enumerate() {
             if size + count > GROUP_SUFFIXES && size > 0 && is_boundary(bucket) {
-                groups.push(from..bucket);
+                groups.checked_push(from..bucket);
                 (from, size) = (bucket, 0);
             }
             size += count;
         }
-        groups.push(from..1 << BUCKET_BITS);
+        groups.checked_push(from..1 << BUCKET_BITS);
         groups
     }
 
@@ -148,7 +150,7 @@ impl Fragments {
         let mut suffixes = Vec::new();
         for index in 0..self.spans.len() {
             let here = self.char_starts(index).filter(|&at| group.contains(&self.bucket(at)));
-            suffixes.extend(here.map(|at| Suffix { key: 0, at, fragment: index as u32 }));
+            suffixes.checked_extend(here.map(|at| Suffix { key: 0, at, fragment: index as u32 }));
         }
         suffixes
     }
@@ -243,7 +245,7 @@ impl<'a> IntervalScan<'a> {
                 if top.depth > self.common_prefix { self.open_intervals.pop() } else { None }
             }
             _ => {
-                self.open_intervals.push(OpenInterval { depth: self.common_prefix, ..closed });
+                self.open_intervals.checked_push(OpenInterval { depth: self.common_prefix, ..closed });
                 None
             }
         }

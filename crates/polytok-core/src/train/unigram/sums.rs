@@ -13,6 +13,8 @@
 //!
 //! Cost: two logarithms and an exponential for each node. Worst input: a long word all of whose substrings are pieces.
 
+use polytok_memory::{Collect, Grow};
+
 use crate::train::unigram::lanes::PieceNode;
 use crate::train::unigram::numeric::{ApproximationTables, ExpFactor};
 use crate::train::unigram::pieces::ScoredPieces;
@@ -29,7 +31,7 @@ pub struct PieceSlot {
 /// Creates a slot for each piece, and a last slot for characters that are not pieces.
 pub fn create_slots(pieces: &ScoredPieces) -> Vec<PieceSlot> {
     let scores = (0..=pieces.len()).map(|id| pieces.score(id as u32));
-    scores.map(|score| PieceSlot { score, expected: 0.0 }).collect()
+    scores.map(|score| PieceSlot { score, expected: 0.0 }).checked_collect()
 }
 
 /// A node of a lattice, as an edge between two positions.
@@ -68,17 +70,17 @@ impl LatticeStrand {
 
     fn push(&mut self, chars: usize, nodes: &[PieceNode], slots: &[PieceSlot]) {
         let (first, position) = (self.edges.len(), self.alpha.len());
-        self.alpha.push(0.0);
-        self.alpha.resize(position + chars + 1, f32::NEG_INFINITY);
-        self.beta.resize(position + chars, f32::NEG_INFINITY);
-        self.beta.push(0.0);
+        self.alpha.checked_push(0.0);
+        self.alpha.checked_resize(position + chars + 1, f32::NEG_INFINITY);
+        self.beta.checked_resize(position + chars, f32::NEG_INFINITY);
+        self.beta.checked_push(0.0);
         let no_piece = slots.len() as u32 - 1;
         // The scores are read in a separate loop, so that the processor loads many scores at the same time.
-        self.edges.extend(nodes.iter().map(|node| {
+        self.edges.checked_extend(nodes.iter().map(|node| {
             let id = node.id().min(no_piece);
             Edge { score: slots[id as usize].score, start: 0, end: 0, piece: if id < no_piece { id } else { 0 } }
         }));
-        self.next_backward.resize(self.edges.len(), 0);
+        self.next_backward.checked_resize(self.edges.len(), 0);
         self.link_edges(first, position as u32, nodes);
     }
 
@@ -145,7 +147,12 @@ impl WordBlock {
         let first = strand.edges.len();
         strand.push(chars as usize, nodes, slots);
         let (nodes, last_position) = (first..strand.edges.len(), strand.alpha.len() - 1);
-        self.words.push(PendingWord { factor: ExpFactor::new(count), strand: shorter_strand, nodes, last_position });
+        self.words.checked_push(PendingWord {
+            factor: ExpFactor::new(count),
+            strand: shorter_strand,
+            nodes,
+            last_position,
+        });
         if first > MAX_STRAND_EDGES {
             self.finish(slots, tables);
         }

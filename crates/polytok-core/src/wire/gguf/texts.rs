@@ -1,8 +1,10 @@
 //! Converts token texts from the characters of GPT-2's table to bytes and back, and lists of merges from lines of text
 //! to ids and back.
 
-use hashbrown::HashMap;
 use std::hash::RandomState;
+
+use hashbrown::HashMap;
+use polytok_memory::{self as memory, Grow, GrowMap, GrowSet};
 
 use super::GgufTexts;
 use crate::byte_level::{char_of, read_bytes};
@@ -22,7 +24,7 @@ pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Resul
             out.push(&bytes)?;
         } else {
             out.push(text)?;
-            unmapped_texts.push(index as u32);
+            unmapped_texts.checked_push(index as u32);
         }
     }
     Ok((out, unmapped_texts))
@@ -49,27 +51,27 @@ pub fn byte_level_texts(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) ->
 /// pair, the first line counts.
 pub fn resolve_merges(tokens: &GgufTexts, lines: &GgufTexts) -> Result<Vec<[u32; 3]>> {
     let hasher = RandomState::new();
-    let mut ids: HashMap<&[u8], u32, RandomState> = HashMap::with_capacity_and_hasher(tokens.len(), hasher.clone());
+    let mut ids: HashMap<&[u8], u32, RandomState> = HashMap::with_hasher(hasher.clone());
     for (id, text) in tokens.iter().enumerate() {
-        ids.insert(text, id as u32);
+        ids.checked_insert(text, id as u32);
     }
-    let mut seen_pairs = hashbrown::HashSet::with_capacity_and_hasher(lines.len(), hasher);
-    let mut merges = Vec::with_capacity(lines.len());
+    let mut seen_pairs = hashbrown::HashSet::with_hasher(hasher);
+    let mut merges = memory::with_capacity(lines.len());
     let mut text = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let Some(space) = line.get(1..).and_then(|tail| memchr::memchr(b' ', tail)) else { continue };
         let (left, right) = (&line[..space + 1], &line[space + 2..]);
         let (Some(&left_id), Some(&right_id)) = (ids.get(left), ids.get(right)) else { continue };
-        if !seen_pairs.insert((left_id, right_id)) {
+        if !seen_pairs.checked_insert((left_id, right_id)) {
             continue;
         }
         text.clear();
-        text.extend_from_slice(left);
-        text.extend_from_slice(right);
+        text.checked_extend_from_slice(left);
+        text.checked_extend_from_slice(right);
         let merged = ids.get(text.as_slice()).ok_or_else(|| {
             Error::Format(format!("merge {number}, {}, merges to {}, which is not a token", show(line), show(&text)))
         })?;
-        merges.push([left_id, right_id, *merged]);
+        merges.checked_push([left_id, right_id, *merged]);
     }
     Ok(merges)
 }
@@ -83,9 +85,9 @@ pub fn merge_lines(tokens: &GgufTexts, merges: impl Iterator<Item = (u32, u32)>)
         let text =
             |id: u32| if (id as usize) < tokens.len() { Ok(tokens.get(id as usize)) } else { Err(missing_error(id)) };
         line.clear();
-        line.extend_from_slice(text(left)?);
-        line.push(b' ');
-        line.extend_from_slice(text(right)?);
+        line.checked_extend_from_slice(text(left)?);
+        line.checked_push(b' ');
+        line.checked_extend_from_slice(text(right)?);
         lines.push(&line)?;
     }
     Ok(lines)

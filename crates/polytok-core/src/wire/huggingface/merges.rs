@@ -6,6 +6,7 @@
 //! `tokenizers` does.
 
 use hashbrown::HashMap;
+use polytok_memory::{self as memory, Grow};
 
 use super::super::{lines, rows, show};
 use super::TextColumn;
@@ -55,9 +56,9 @@ impl MergeTexts {
 
 /// Returns the left, right and merged id of each merge.
 pub(super) fn resolve(merges: &MergeTexts, columns: &VocabColumns, prefix: Option<&str>) -> Result<Vec<[u32; 3]>> {
-    let ids: HashMap<&[u8], u32> = rows(columns).zip(columns.ids.iter().copied()).collect();
+    let ids: HashMap<&[u8], u32> = memory::map(rows(columns).zip(columns.ids.iter().copied()));
     let mut merged_text = Vec::new();
-    let mut ids_of_merges = Vec::with_capacity(merges.len());
+    let mut ids_of_merges = memory::with_capacity(merges.len());
     for index in 0..merges.len() {
         let unknown_error =
             |text: &[u8]| Error::Format(format!("merge {index}: the token {} is not in the vocabulary", show(text)));
@@ -69,20 +70,22 @@ pub(super) fn resolve(merges: &MergeTexts, columns: &VocabColumns, prefix: Optio
             return Err(Error::Format(format!("merge {index}: the right token {} {what}", show(right))));
         };
         merged_text.clear();
-        merged_text.extend_from_slice(left);
-        merged_text.extend_from_slice(right_tail);
-        ids_of_merges.push([find(left)?, find(right)?, find(&merged_text)?]);
+        merged_text.checked_extend_from_slice(left);
+        merged_text.checked_extend_from_slice(right_tail);
+        ids_of_merges.checked_push([find(left)?, find(right)?, find(&merged_text)?]);
     }
     Ok(ids_of_merges)
 }
 
 /// Reads a `merges.txt`, which has one merge per line.
 pub fn merges_file(data: &[u8], columns: &VocabColumns) -> Result<Vec<[u32; 3]>> {
-    let mut merges = MergeTexts::default();
-    for (number, line) in lines(data) {
-        let line_error = |what: String| Error::Format(format!("line {number}: {what}"));
-        let line = std::str::from_utf8(line).map_err(|_| line_error("the line is not UTF-8".into()))?;
-        merges.push_line(line).map_err(line_error)?;
-    }
-    resolve(&merges, columns, None)
+    memory::catch(|| {
+        let mut merges = MergeTexts::default();
+        for (number, line) in lines(data) {
+            let line_error = |what: String| Error::Format(format!("line {number}: {what}"));
+            let line = std::str::from_utf8(line).map_err(|_| line_error("the line is not UTF-8".into()))?;
+            merges.push_line(line).map_err(line_error)?;
+        }
+        resolve(&merges, columns, None)
+    })
 }

@@ -12,15 +12,15 @@ mod visit;
 mod write;
 
 pub use byte_level::to_bytes;
-pub use merges::merges_file;
-pub use write::{VocabParts, write};
-
 use hashbrown::HashMap;
+use merges::MergeTexts;
+pub use merges::merges_file;
+use polytok_memory::{self as memory, Collect, Grow, GrowMap};
+pub use write::{VocabParts, write};
 
 use super::{empty_columns, push_row, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
-use merges::MergeTexts;
 
 /// The maximum depth of nested JSON: the limit of serde_json, which also applies in the package `tokenizers`.
 const MAX_DEPTH: usize = 128;
@@ -50,36 +50,41 @@ pub fn probe(data: &[u8]) -> Result<()> {
 
 /// Reads a tokenizer.json.
 pub fn read(data: &[u8]) -> Result<Read> {
-    let document = visit::document(data)?;
-    let (mut columns, exact_scores) = columns_of(document.vocab)?;
-    let is_map = columns.wide_scores.is_none();
-    let replaced = if is_map { drop_replaced_rows(&mut columns)? } else { mark_replaced_rows(&mut columns) };
-    let prefix = document.continuing_prefix.as_deref();
-    let merges = document.merges.as_ref().map(|texts| merges::resolve(texts, &columns, prefix)).transpose()?;
-    let pairs = document.merges.is_none_or(|texts| texts.pairs);
-    Ok(Read { columns, merges, exact_scores, pairs, replaced, rest: document.rest })
+    memory::catch(|| {
+        let document = visit::document(data)?;
+        let (mut columns, exact_scores) = columns_of(document.vocab)?;
+        let is_map = columns.wide_scores.is_none();
+        let replaced = if is_map { drop_replaced_rows(&mut columns)? } else { mark_replaced_rows(&mut columns) };
+        let prefix = document.continuing_prefix.as_deref();
+        let merges = document.merges.as_ref().map(|texts| merges::resolve(texts, &columns, prefix)).transpose()?;
+        let pairs = document.merges.is_none_or(|texts| texts.pairs);
+        Ok(Read { columns, merges, exact_scores, pairs, replaced, rest: document.rest })
+    })
 }
 
 /// Reads a `vocab.json`: one object of texts and ids. Also returns the number of rows that are replaced by a later row
 /// with the same text.
 pub fn vocab_file(data: &[u8]) -> Result<(VocabColumns, usize)> {
-    let (mut columns, _) = columns_of(visit::vocab(data)?)?;
-    if columns.wide_scores.is_some() {
-        return Err(Error::Format("the vocabulary is a list, but must be an object of texts and ids".into()));
-    }
-    let replaced = drop_replaced_rows(&mut columns)?;
-    Ok((columns, replaced))
+    memory::catch(|| {
+        let (mut columns, _) = columns_of(visit::vocab(data)?)?;
+        if columns.wide_scores.is_some() {
+            return Err(Error::Format("the vocabulary is a list, but must be an object of texts and ids".into()));
+        }
+        let replaced = drop_replaced_rows(&mut columns)?;
+        Ok((columns, replaced))
+    })
 }
 
 /// Returns the row of each text; the last row if several rows have the text.
 pub fn rows_of(columns: &VocabColumns, texts: &[Vec<u8>]) -> Vec<Option<usize>> {
-    let mut row_of_text: HashMap<&[u8], Option<usize>> = texts.iter().map(|text| (&text[..], None)).collect();
+    let mut row_of_text: HashMap<&[u8], Option<usize>> =
+        memory::map(texts.iter().map(|text| (&text[..], None::<usize>)));
     for (row, text) in super::rows(columns).enumerate() {
         if let Some(last_row) = row_of_text.get_mut(text) {
             *last_row = Some(row);
         }
     }
-    texts.iter().map(|text| row_of_text[&text[..]]).collect()
+    texts.iter().map(|text| row_of_text[&text[..]]).checked_collect()
 }
 
 fn columns_of(entries: Option<visit::JsonVocab>) -> Result<(VocabColumns, Option<Vec<f64>>)> {
@@ -88,15 +93,15 @@ fn columns_of(entries: Option<visit::JsonVocab>) -> Result<(VocabColumns, Option
     };
     let visit::JsonVocab { texts, ids, scores } = entries;
     let len = texts.len();
-    let ids = if scores.is_some() { (0..len as u32).collect() } else { ids };
+    let ids = if scores.is_some() { (0..len as u32).checked_collect() } else { ids };
     let (read_scores, exact_scores) = scores.map(|scores| (scores.read, scores.exact)).unzip();
     let exact_scores = if read_scores == exact_scores { None } else { exact_scores };
     let columns = VocabColumns {
         blob: texts.blob,
         offsets: texts.offsets,
         ids,
-        scores: vec![0.0; len],
-        kinds: vec![Kind::Normal; len],
+        scores: memory::filled(0.0, len),
+        kinds: memory::filled(Kind::Normal, len),
         wide_scores: read_scores,
         active_kinds: None,
     };
@@ -129,9 +134,11 @@ fn mark_replaced_rows(columns: &mut VocabColumns) -> usize {
 
 /// Returns the rows whose text a later row repeats, in ascending order.
 fn replaced_rows(columns: &VocabColumns) -> Vec<usize> {
-    let mut last_row_of_text = HashMap::with_capacity(columns.ids.len());
-    let mut replaced: Vec<usize> =
-        super::rows(columns).enumerate().filter_map(|(row, text)| last_row_of_text.insert(text, row)).collect();
+    let mut last_row_of_text = HashMap::new();
+    let mut replaced: Vec<usize> = super::rows(columns)
+        .enumerate()
+        .filter_map(|(row, text)| last_row_of_text.checked_insert(text, row))
+        .checked_collect();
     replaced.sort_unstable();
     replaced
 }
@@ -140,9 +147,9 @@ fn check_ids(columns: &VocabColumns) -> Result<()> {
     if columns.ids.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
-    let mut row_of_id = HashMap::with_capacity(columns.ids.len());
+    let mut row_of_id = HashMap::new();
     for (row, &id) in columns.ids.iter().enumerate() {
-        if let Some(first) = row_of_id.insert(id, row) {
+        if let Some(first) = row_of_id.checked_insert(id, row) {
             let (first_text, second_text) = (show(super::text(columns, first)), show(super::text(columns, row)));
             return Err(Error::Format(format!(
                 "the vocabulary has the id {id} twice, for {first_text} and {second_text}"
@@ -172,8 +179,8 @@ impl TextColumn {
 
     /// Appends a text. Returns false if the blob is too long for 32-bit offsets.
     fn push(&mut self, text: &[u8]) -> bool {
-        self.blob.extend_from_slice(text);
-        u32::try_from(self.blob.len()).map(|end| self.offsets.push(end)).is_ok()
+        self.blob.checked_extend_from_slice(text);
+        u32::try_from(self.blob.len()).map(|end| self.offsets.checked_push(end)).is_ok()
     }
 
     fn get(&self, index: usize) -> &[u8] {

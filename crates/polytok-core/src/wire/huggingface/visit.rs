@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use polytok_memory::{Grow, GrowText};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -202,7 +203,7 @@ impl<'de> Visitor<'de> for VocabVisitor<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
         let entries = self.0.insert(JsonVocab::default());
         while map.next_key_seed(TextVisitor(&mut entries.texts))?.is_some() {
-            entries.ids.push(map.next_value()?);
+            entries.ids.checked_push(map.next_value()?);
         }
         Ok(())
     }
@@ -231,8 +232,8 @@ impl<'de> Visitor<'de> for ScoredTextVisitor<'_> {
         seq.next_element_seed(TextVisitor(texts))?.ok_or_else(|| missing(0))?;
         let raw: &RawValue = seq.next_element()?.ok_or_else(|| missing(1))?;
         let scores = scores.get_or_insert_default();
-        scores.read.push(serde_json::from_str(raw.get()).map_err(A::Error::custom)?);
-        scores.exact.push(raw.get().parse().map_err(A::Error::custom)?);
+        scores.read.checked_push(serde_json::from_str(raw.get()).map_err(A::Error::custom)?);
+        scores.exact.checked_push(raw.get().parse().map_err(A::Error::custom)?);
         Ok(())
     }
 }
@@ -300,7 +301,7 @@ fn push_member<E: serde::de::Error>(out: &mut String, key: &str, value: &RawValu
         return Err(E::custom(format_args!("{key} is nested deeper than {MAX_DEPTH} levels")));
     }
     push_key(out, key);
-    out.push_str(value.get());
+    out.checked_push_str(value.get());
     Ok(())
 }
 
@@ -309,7 +310,7 @@ fn push_key(out: &mut String, key: &str) {
     if !out.ends_with('{') {
         out.push(',');
     }
-    out.push_str(&serde_json::Value::from(key).to_string());
+    out.checked_push_str(&serde_json::Value::from(key).to_string());
     out.push(':');
 }
 

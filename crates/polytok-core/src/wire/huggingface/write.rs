@@ -1,7 +1,9 @@
 //! Writes vocabulary and merges as the JSON of a tokenizer.json, with the layout of the package `tokenizers`.
 
-use hashbrown::HashMap;
 use std::fmt::Write;
+
+use hashbrown::HashMap;
+use polytok_memory::{self as memory, Grow};
 
 use super::super::{rows, show};
 use crate::byte_level;
@@ -27,12 +29,14 @@ pub struct VocabParts<'a> {
 
 /// Returns the JSON of the values `vocab` and `merges`.
 pub fn write(parts: &VocabParts<'_>) -> Result<(String, String)> {
-    let texts = texts(parts)?;
-    let vocab = match &parts.columns.wide_scores {
-        Some(scores) => write_list(&texts, scores, parts)?,
-        None => write_object(&texts, &parts.columns.ids, parts.indent),
-    };
-    Ok((vocab, write_merges(parts, &texts)?))
+    memory::catch(|| {
+        let texts = texts(parts)?;
+        let vocab = match &parts.columns.wide_scores {
+            Some(scores) => write_list(&texts, scores, parts)?,
+            None => write_object(&texts, &parts.columns.ids, parts.indent),
+        };
+        Ok((vocab, write_merges(parts, &texts)?))
+    })
 }
 
 fn texts(parts: &VocabParts<'_>) -> Result<Vec<String>> {
@@ -77,14 +81,14 @@ fn score_text(score: f64) -> String {
 }
 
 fn write_merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
-    let row_of: HashMap<u32, usize> = parts.columns.ids.iter().enumerate().map(|(row, &id)| (id, row)).collect();
+    let row_of: HashMap<u32, usize> = memory::map(parts.columns.ids.iter().enumerate().map(|(row, &id)| (id, row)));
     let find = |id: u32| match row_of.get(&id) {
         Some(&row) => Ok(texts[row].as_str()),
         None => Err(Error::Format(format!("a merge has the id {id}, but no row of the vocabulary has this id"))),
     };
-    let mut pairs = Vec::with_capacity(parts.merges.len());
+    let mut pairs = memory::with_capacity(parts.merges.len());
     for &[left, right, _] in parts.merges {
-        pairs.push((find(left)?, find(right)?));
+        pairs.checked_push((find(left)?, find(right)?));
     }
     let has_spaces =
         pairs.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));

@@ -9,6 +9,8 @@
 use std::borrow::BorrowMut;
 use std::collections::{BTreeSet, HashMap};
 
+use polytok_memory::{self as memory, Collect};
+
 use super::{merges, with_falling_scores};
 use crate::error::{Error, Result};
 use crate::train::counter::WordCounter;
@@ -40,13 +42,14 @@ pub fn pieces(
 /// Returns the multi-byte characters with the number of tokens that each of them saves, the largest number first.
 fn compute_savings_of_chars(alphabet: &Alphabet) -> Result<Vec<(char, i128)>> {
     let multi_byte_chars = alphabet.chars.iter().filter(|(c, count)| c.len_utf8() > 1 && *count > 0);
-    let mut savings_of_chars: Vec<(char, u64, i128)> =
-        multi_byte_chars.map(|&(c, count)| (c, count, i128::from(count) * (c.len_utf8() as i128 - 1))).collect();
+    let mut savings_of_chars: Vec<(char, u64, i128)> = multi_byte_chars
+        .map(|&(c, count)| (c, count, i128::from(count) * (c.len_utf8() as i128 - 1)))
+        .checked_collect();
     savings_of_chars.sort_unstable_by_key(|&(c, count, gain)| (-gain, !count, c));
     if u32::try_from(savings_of_chars.len()).is_err() {
         return Err(Error::Argument("the alphabet has too many characters; lower character_coverage".into()));
     }
-    Ok(savings_of_chars.into_iter().map(|(c, _, gain)| (c, gain)).collect())
+    Ok(savings_of_chars.into_iter().map(|(c, _, gain)| (c, gain)).checked_collect())
 }
 
 /// Returns the number of merges to keep, and the number of characters to add to the characters of these merges.
@@ -91,8 +94,9 @@ struct FreeChars {
 
 impl FreeChars {
     fn new(savings_of_chars: &[(char, i128)]) -> FreeChars {
-        let savings: Vec<i128> = savings_of_chars.iter().map(|saving| saving.1).collect();
-        let mut free = FreeChars { sums: vec![(0, 0); savings.len() + 1], savings, len: savings_of_chars.len() };
+        let savings: Vec<i128> = savings_of_chars.iter().map(|saving| saving.1).checked_collect();
+        let mut free =
+            FreeChars { sums: memory::filled((0, 0), savings.len() + 1), savings, len: savings_of_chars.len() };
         for index in 1..free.sums.len() {
             let (own, above) = (free.savings[index - 1], index + (index & index.wrapping_neg()));
             free.sums[index].0 += 1;

@@ -8,6 +8,8 @@
 use std::borrow::BorrowMut;
 use std::collections::{BTreeSet, HashSet};
 
+use polytok_memory::{Copied, Grow, GrowSet};
+
 use super::{PieceMerger, for_each_segment};
 use crate::error::Result;
 use crate::train::bpe::cells::Cells;
@@ -42,7 +44,7 @@ pub fn learn(
     let stop = collector.learn(&mut limited, usable_memory, spill)?;
     let PieceMerger { mut merged, known_texts, seen_pair_texts, max_merges, .. } = limited.trainer;
     if let Some(seen_pair_texts) = seen_pair_texts.filter(|_| stop == StopReason::NoFrequentPair) {
-        merged.extend(
+        merged.checked_extend(
             seen_pair_texts
                 .into_texts()
                 .filter(|text| !known_texts.contains(text))
@@ -111,10 +113,10 @@ impl RoundLearner for LimitedPieceMerger<'_> {
         let cells = std::mem::take(&mut trainer.cells);
         for (left, right) in pairs.unmergeable_pairs() {
             if !self.is_too_long(left, right) {
-                self.unmergeable_pairs.insert((left, right));
+                self.unmergeable_pairs.checked_insert((left, right));
             }
         }
-        (cells, self.trainer.symbols.cells().to_vec())
+        (cells, self.trainer.symbols.cells().checked_to_vec())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Stores the counts and the positions of pairs of adjacent symbols.
 
 use hashbrown::HashMap;
+use polytok_memory::{Grow, GrowMap};
 
 use super::positions::{PositionList, PositionLists};
 use super::queue::PairEntry;
@@ -61,13 +62,14 @@ impl SymbolPairs {
         validity: &Validity,
     ) -> Option<u32> {
         let (pairs, chars) = (&mut self.pairs, &mut self.chars);
+        self.numbers.reserve_entry();
         let number = *self.numbers.entry(key(left, right)).or_insert_with(|| {
             chars.clear();
-            chars.extend(symbols.text(left).chars().chain(symbols.text(right).chars()));
+            chars.checked_extend(symbols.text(left).chars().chain(symbols.text(right).chars()));
             if !validity.is_valid(chars) {
                 return INVALID;
             }
-            pairs.push(SymbolPair { left, right, ..SymbolPair::default() });
+            pairs.checked_push(SymbolPair { left, right, ..SymbolPair::default() });
             pairs.len() as u32 - 1
         });
         (number != INVALID).then_some(number)
@@ -100,7 +102,7 @@ impl SymbolPairs {
         let positions = self.take_positions(pair);
         self.positions.clear(positions);
         let (left, right) = self.symbols(pair);
-        self.numbers.insert(key(left, right), INVALID);
+        self.numbers.checked_insert(key(left, right), INVALID);
     }
 
     /// Returns the pairs seen so far that are never merged.

@@ -4,6 +4,8 @@
 //! A block holds three positions and the number of the next block. When a list is read, each block is freed for other
 //! lists immediately.
 
+use polytok_memory::Grow;
+
 /// The number of positions in a block.
 const BLOCK_LEN: usize = 3;
 
@@ -80,7 +82,7 @@ impl PositionLists {
                 number
             }
             None => {
-                self.blocks.push(block);
+                self.blocks.checked_push(block);
                 self.blocks.len() as u32 - 1
             }
         }

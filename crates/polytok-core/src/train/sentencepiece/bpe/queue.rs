@@ -1,6 +1,8 @@
 //! A priority queue of pairs, as a binary heap. The caller passes the comparison function, because it needs the texts
 //! of the pairs.
 
+use polytok_memory::Grow;
+
 /// A queued pair, with the count that it had when the queue last updated it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairEntry {
@@ -22,7 +24,7 @@ impl SymbolPairQueue {
 
     /// Adds an entry. `before(a, b)` reports whether `a` comes before `b`.
     pub fn push(&mut self, entry: PairEntry, before: &impl Fn(&PairEntry, &PairEntry) -> bool) {
-        self.heap.push(entry);
+        self.heap.checked_push(entry);
         let mut at = self.heap.len() - 1;
         while at > 0 && before(&self.heap[at], &self.heap[(at - 1) / 2]) {
             self.heap.swap(at, (at - 1) / 2);

@@ -1,5 +1,7 @@
 //! Stores the texts and the lengths of symbols.
 
+use polytok_memory::{Grow, GrowText};
+
 use crate::error::{Error, Result};
 
 /// The symbols by number: the characters of the alphabet, then the merged symbols.
@@ -18,9 +20,9 @@ impl NumberedSymbols {
             NumberedSymbols { text: String::new(), ends: Vec::new(), lengths: Vec::new(), cells: Vec::new() };
         for c in alphabet {
             symbols.text.push(c);
-            symbols.ends.push(symbols.text.len());
-            symbols.lengths.push(1);
-            symbols.cells.push(1);
+            symbols.ends.checked_push(symbols.text.len());
+            symbols.lengths.checked_push(1);
+            symbols.cells.checked_push(1);
         }
         symbols
     }
@@ -31,10 +33,10 @@ impl NumberedSymbols {
             .ok()
             .filter(|&id| id < crate::train::bpe::cells::MAX_SYMBOLS)
             .ok_or_else(|| Error::Argument("the vocabulary would have 2^31 pieces or more; lower vocab_size".into()))?;
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
-        self.lengths.push(text.chars().count() as u32);
-        self.cells.push(cells);
+        self.text.checked_push_str(text);
+        self.ends.checked_push(self.text.len());
+        self.lengths.checked_push(text.chars().count() as u32);
+        self.cells.checked_push(cells);
         Ok(id)
     }
 

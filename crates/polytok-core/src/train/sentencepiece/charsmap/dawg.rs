@@ -6,6 +6,7 @@
 //! the value of the key instead of the index of a child. Cost: linear in the bytes of the keys.
 
 use hashbrown::HashMap;
+use polytok_memory::{Grow, GrowMap};
 
 /// A node of the automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,12 +47,12 @@ impl Dawg {
             }
             for &label in &key[common_len..] {
                 if let Some(group) = open.last_mut() {
-                    group.push((label, 0));
+                    group.checked_push((label, 0));
                 }
-                open.push(Vec::new());
+                open.checked_push(Vec::new());
             }
             if let Some(group) = open.last_mut() {
-                group.push((0, value));
+                group.checked_push((0, value));
             }
             last_key = key;
         }
@@ -80,10 +81,10 @@ impl Dawg {
         }
         let number = self.nodes.len() as u32;
         for (index, &(label, child_or_value)) in group.iter().enumerate() {
-            self.nodes.push(DawgNode { label, child_or_value, has_sibling: index + 1 < group.len() });
-            self.is_shared.push(false);
+            self.nodes.checked_push(DawgNode { label, child_or_value, has_sibling: index + 1 < group.len() });
+            self.is_shared.checked_push(false);
         }
-        number_of_group.insert(group, number);
+        number_of_group.checked_insert(group, number);
         number
     }
 

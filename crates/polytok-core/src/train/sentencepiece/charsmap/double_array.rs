@@ -8,6 +8,8 @@
 //!
 //! Cost: each state tries free units in at most 16 blocks, with one step for each free unit.
 
+use polytok_memory::{self as memory, Grow};
+
 use super::dawg::Dawg;
 
 const BLOCK: u32 = 256;
@@ -33,7 +35,7 @@ struct UnitState {
 pub fn units(dawg: &Dawg) -> Vec<u32> {
     let mut builder = DoubleArrayBuilder {
         units: Vec::new(),
-        states: vec![UnitState::default(); (BLOCK * OPEN_BLOCKS) as usize],
+        states: memory::filled(UnitState::default(), (BLOCK * OPEN_BLOCKS) as usize),
         first_free_unit: 0,
     };
     builder.reserve(0);
@@ -57,7 +59,7 @@ struct DoubleArrayBuilder {
 impl DoubleArrayBuilder {
     /// Writes the units of all states, depth first.
     fn place(&mut self, dawg: &Dawg) {
-        let mut offsets = vec![0; dawg.nodes.len()];
+        let mut offsets = memory::zeroed(dawg.nodes.len());
         let mut pending = vec![(dawg.root, 0)];
         while let Some((group, at)) = pending.pop() {
             let nodes = dawg.group(group);
@@ -76,7 +78,7 @@ impl DoubleArrayBuilder {
             }
             // The first child must be on top of the stack.
             let inner = nodes.iter().rev().filter(|node| node.label != 0);
-            pending.extend(inner.map(|node| (node.child_or_value, offset ^ u32::from(node.label))));
+            pending.checked_extend(inner.map(|node| (node.child_or_value, offset ^ u32::from(node.label))));
         }
     }
 
@@ -143,7 +145,7 @@ impl DoubleArrayBuilder {
         if blocks + 1 > OPEN_BLOCKS {
             self.close(blocks - OPEN_BLOCKS);
         }
-        self.units.resize(end as usize, 0);
+        self.units.checked_resize(end as usize, 0);
         for at in start..end {
             *self.state_mut(at) =
                 UnitState { before: at.wrapping_sub(1), next: at + 1, is_fixed: false, is_used: false };

@@ -13,6 +13,7 @@
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
+use polytok_memory::{self as memory, Collect, Grow, GrowText};
 use polytok_pattern::CharRanges;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_compatible;
@@ -62,7 +63,7 @@ struct KnownChars {
 
 impl KnownChars {
     fn new(version: SentencePieceVersion) -> Result<KnownChars> {
-        let mut is_known = vec![false; 0x11_0000];
+        let mut is_known = memory::filled(false, 0x11_0000);
         for (first, last) in CharRanges::parse(r"\p{age=16.0}")?.iter() {
             is_known[first as usize..=last as usize].fill(true);
         }
@@ -134,10 +135,10 @@ fn derive_nfkc(known_chars: &KnownChars) -> CharsmapRules {
         let parts: String = std::iter::once(c).nfkd().collect();
         let composed: String = parts.nfkc().collect();
         if only_char(composed.chars()) != Some(c) {
-            rules.push((c.to_string(), composed));
+            rules.checked_push((c.to_string(), composed));
         }
         match only_char(parts.chars()) {
-            Some(part) => chars_with_decomposition.entry(part).or_default().push(c),
+            Some(part) => chars_with_decomposition.entry(part).or_default().checked_push(c),
             None => {
                 decomposed.insert(parts);
             }
@@ -149,7 +150,7 @@ fn derive_nfkc(known_chars: &KnownChars) -> CharsmapRules {
             let all = sequences_decomposing_to(&parts, &chars_with_decomposition)
                 .into_iter()
                 .filter(|sequence| *sequence != composed);
-            rules.extend(all.map(|sequence| (sequence, composed.clone())));
+            rules.checked_extend(all.map(|sequence| (sequence, composed.clone())));
         }
     }
     remove_redundant_rules(CharsmapRules::new(rules))
@@ -162,7 +163,7 @@ fn sequences_decomposing_to(parts: &str, chars_with_decomposition: &HashMap<char
         let chars_with_decomposition = chars_with_decomposition.get(&part).map_or(&[][..], Vec::as_slice);
         let choices = || std::iter::once(part).chain(chars_with_decomposition.iter().copied());
         let longer = sequences_decomposing_to.iter().flat_map(|text| choices().map(move |c| append_char(text, c)));
-        sequences_decomposing_to = longer.collect();
+        sequences_decomposing_to = longer.checked_collect();
     }
     sequences_decomposing_to
 }
@@ -170,7 +171,7 @@ fn sequences_decomposing_to(parts: &str, chars_with_decomposition: &HashMap<char
 /// Returns `text` followed by `c`.
 fn append_char(text: &str, c: char) -> String {
     let mut longer = String::with_capacity(text.len() + c.len_utf8());
-    longer.push_str(text);
+    longer.checked_push_str(text);
     longer.push(c);
     longer
 }
@@ -179,10 +180,10 @@ fn add_nmt_rules(rules: CharsmapRules, version: SentencePieceVersion) -> Charsma
     let spaces = "\t\n\u{C}\r\u{1680}\u{200B}\u{200C}\u{200E}\u{200F}\u{2028}\u{2029}\u{2581}\u{FEFF}\u{FFFD}";
     let new = if version == SentencePieceVersion::V0_2_3 { "\u{61C}" } else { "" };
     let mut rules = rules.0;
-    rules.extend(spaces.chars().chain(new.chars()).map(|c| (c.to_string(), " ".to_string())));
+    rules.checked_extend(spaces.chars().chain(new.chars()).map(|c| (c.to_string(), " ".to_string())));
     let removed_chars =
         ('\u{1}'..='\u{8}').chain(['\u{B}']).chain('\u{E}'..='\u{1F}').chain(['\u{7F}', '\u{8F}', '\u{9F}']);
-    rules.extend(removed_chars.map(|c| (c.to_string(), String::new())));
+    rules.checked_extend(removed_chars.map(|c| (c.to_string(), String::new())));
     // Japanese uses the full-width tilde and the wave dash differently, so the full-width tilde is kept.
     rules.retain(|(key, _)| key != "\u{FF5E}");
     CharsmapRules::new(rules)
@@ -190,7 +191,10 @@ fn add_nmt_rules(rules: CharsmapRules, version: SentencePieceVersion) -> Charsma
 
 fn add_folding(rules: CharsmapRules, known_chars: &KnownChars) -> CharsmapRules {
     let folded = characters().map(|c| (c, known_chars.fold(c))).filter(|(c, folded)| c != folded);
-    let mut all: Vec<(String, String)> = folded.map(|(c, folded)| (c.to_string(), folded.to_string())).collect();
-    all.extend(rules.0.into_iter().map(|(key, text)| (key, text.chars().map(|c| known_chars.fold(c)).collect())));
+    let mut all: Vec<(String, String)> =
+        folded.map(|(c, folded)| (c.to_string(), folded.to_string())).checked_collect();
+    all.checked_extend(
+        rules.0.into_iter().map(|(key, text)| (key, text.chars().map(|c| known_chars.fold(c)).collect())),
+    );
     remove_redundant_rules(CharsmapRules::new(all))
 }

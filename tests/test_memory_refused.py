@@ -1,0 +1,201 @@
+"""Memory that the system refuses is a MemoryError: not an abort, not another exception, not a hang.
+
+A library in C (refuse_memory.c) refuses chosen requests of at least 64 KiB, of Rust, Python and numpy alike. Each job
+runs once for each request that it makes: first this request alone is refused, then this request and all later ones.
+The job must return the result that it returns with enough memory, or raise MemoryError. A refusal that is not handled
+ends the process, so the jobs of a group run in one child process, with RUST_BACKTRACE=1.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polytok
+
+HERE = Path(__file__).parent
+
+# The smallest request that is refused, in bytes.
+SMALLEST = 1 << 16
+
+# Training makes many requests, of which only each fifth is refused; the tests of the crate polytok-core refuse all.
+STRIDES = {"training": 5}
+
+Job = Callable[[], object]
+
+TEXT = "".join(["the winter in w7 ", "thé 中文中 ", "12345 ", "\U0010ffffx\n"][n % 4] + str(n) for n in range(3000))
+LONG_TEXT = TEXT + " " * 20_000 + "a" * 20_000 + "é" * 20_000
+LINES = LONG_TEXT.split("\n")
+
+
+def _digest(value: object) -> str:
+    """Returns a hash of a result; arrays and lists of them are hashed by their values."""
+    if isinstance(value, (list, tuple)):
+        return _digest("".join(map(_digest, value)))
+    data = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
+    return hashlib.sha256(data).hexdigest()
+
+
+def _vocabularies() -> dict[str, polytok.Tokenizer]:
+    """Small tokenizers of several families, trained on the text."""
+    return {
+        "bpe": polytok.train(LINES, kind="bpe", vocab_size=600),
+        "unigram": polytok.train(LINES, kind="unigram", vocab_size=300),
+        "wordpiece": polytok.train(LINES, kind="wordpiece", vocab_size=400),
+    }
+
+
+def _encoding_jobs(tokenizer: polytok.Tokenizer) -> dict[str, Job]:
+    ids = tokenizer.encode(LONG_TEXT)
+    array = tokenizer.encode_array(LONG_TEXT)
+    rows = [tokenizer.encode(line) for line in LINES]
+    data = LONG_TEXT.encode()
+
+    def stream() -> object:
+        decoder = tokenizer.decoder()
+        return [decoder.push(ids[at : at + 40_000]) for at in range(0, len(ids), 40_000)] + [decoder.finish()]
+
+    def chunks() -> object:
+        encoder = tokenizer.encoder()
+        found = [encoder.push(LONG_TEXT[at : at + 50_000]) for at in range(0, len(LONG_TEXT), 50_000)]
+        return [*found, encoder.finish()]
+
+    return {
+        "encode": lambda: tokenizer.encode(LONG_TEXT),
+        "encode of bytes": lambda: tokenizer.encode(data),
+        "encode_array": lambda: tokenizer.encode_array(LONG_TEXT),
+        "spans": lambda: list(tokenizer.spans(LONG_TEXT)),
+        "tokens": lambda: tokenizer.tokens(LONG_TEXT),
+        "count": lambda: tokenizer.count(LONG_TEXT),
+        "encode_batch": lambda: list(tokenizer.encode_batch([*LINES, LONG_TEXT])),
+        "count_batch": lambda: tokenizer.count_batch([*LINES, LONG_TEXT]),
+        "encoding": lambda: tokenizer.encoding(LONG_TEXT).ids,
+        "decode": lambda: tokenizer.decode(ids),
+        "decode of an array": lambda: tokenizer.decode(array),
+        "decode_bytes": lambda: tokenizer.decode_bytes(ids),
+        "decode_batch": lambda: tokenizer.decode_batch([*rows, ids]),
+        "decode_with_offsets": lambda: tokenizer.decode_with_offsets(ids),
+        "stream": stream,
+        "chunks": chunks,
+    }
+
+
+def _file_jobs(tokenizers: dict[str, polytok.Tokenizer], folder: Path) -> dict[str, Job]:
+    jobs: dict[str, Job] = {}
+    for name, tokenizer in tokenizers.items():
+        for ending in ["ptok", "json"]:
+            path = folder / f"{name}.{ending}"
+            tokenizer.save(path)
+            jobs[f"load {path.name}"] = lambda path=path: polytok.load(path).encode(TEXT[:1000])
+    return jobs
+
+
+def _training_jobs() -> dict[str, Job]:
+    def train(kind: str) -> Job:
+        return lambda: polytok.train(LINES, kind=kind, vocab_size=400).encode(TEXT[:1000])
+
+    return {kind: train(kind) for kind in ["bpe", "unigram", "wordpiece", "longest-match"]}
+
+
+def _jobs(group: str, folder: Path) -> dict[str, Job]:
+    """The jobs of a group."""
+    if group == "training":
+        return _training_jobs()
+    tokenizers = _vocabularies()
+    return _file_jobs(tokenizers, folder) if group == "files" else _encoding_jobs(tokenizers[group])
+
+
+def _run_group(group: str, folder: Path, library: str) -> None:
+    """Runs each job of a group with each of its requests refused. Runs in the child process."""
+    memory: Any = ctypes.CDLL(library)
+
+    def refuse(first: int, end: int) -> None:
+        memory.refuse_memory(ctypes.c_size_t(SMALLEST), ctypes.c_long(first), ctypes.c_long(end))
+
+    for name, job in _jobs(group, folder).items():
+        expected = _digest(job())
+        refuse(sys.maxsize, sys.maxsize)
+        job()
+        requests = memory.allow_memory()
+        errors = 0
+        for first in range(0, requests, STRIDES.get(group, 1)):
+            for end in [first + 1, sys.maxsize]:
+                print("run", name, first, "of", requests, "alone" if end == first + 1 else "and later", flush=True)
+                refuse(first, end)
+                try:
+                    result = job()
+                except MemoryError:
+                    memory.allow_memory()
+                    errors += 1
+                else:
+                    memory.allow_memory()
+                    assert _digest(result) == expected, name
+        print("job", name, requests, "requests", errors, "errors", flush=True)
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("cc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("needs a C compiler and glibc")
+    path = tmp_path_factory.mktemp("refuse") / "refuse_memory.so"
+    build = [compiler, "-O1", "-shared", "-fPIC", "-o", str(path), str(HERE / "refuse_memory.c")]
+    if subprocess.run(build, capture_output=True, check=False).returncode != 0:
+        pytest.skip("the C library does not have the functions that are replaced")
+    return path
+
+
+@pytest.mark.parametrize("group", ["bpe", "unigram", "wordpiece", "files", "training"])
+def test_refused_memory_is_a_memory_error(group: str, library: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "LD_PRELOAD": str(library), "RUST_BACKTRACE": "1"}
+    command = [sys.executable, __file__, group, str(tmp_path), str(library)]
+    child = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert child.returncode == 0, (child.returncode, child.stdout[-300:], child.stderr[-2000:])
+    assert "errors" in child.stdout
+
+
+LIMITED = """
+import resource, sys
+import polytok
+tokenizer = polytok.load("default")
+getattr(tokenizer, sys.argv[1])("warm up " * 10_000)
+text = sys.argv[2] * 1_000_000
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[3]) * 2**20, resource.RLIM_INFINITY))
+try:
+    getattr(tokenizer, sys.argv[1])(text)
+except MemoryError as error:
+    print("refused", str(error) != "")
+else:
+    print("done")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS and /proc")
+@pytest.mark.parametrize("method", ["encode", "encode_array", "spans", "count"])
+@pytest.mark.parametrize("piece", ["winter is coming, ", "зима близко "])
+def test_a_limited_process_gets_a_memory_error(method: str, piece: str) -> None:
+    outcomes = []
+    for megabytes in [1, 20, 60]:
+        command = [sys.executable, "-c", LIMITED, method, piece, str(megabytes)]
+        child = subprocess.run(
+            command, env={**os.environ, "RUST_BACKTRACE": "1"}, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert child.returncode == 0, (megabytes, child.returncode, child.stderr[-2000:])
+        outcomes.append(child.stdout.split()[0])
+    assert set(outcomes) <= {"refused", "done"}
+    assert outcomes[0] == "refused" or method == "count"
+
+
+if __name__ == "__main__":
+    _run_group(sys.argv[1], Path(sys.argv[2]), sys.argv[3])
