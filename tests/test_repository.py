@@ -29,7 +29,7 @@ def steps_of(workflow: Path) -> list[dict[str, Any]]:
 
 
 def test_workflows_exist() -> None:
-    assert {path.stem for path in WORKFLOWS} >= {"benchmarks", "docs", "tests", "wheels"}
+    assert {path.stem for path in WORKFLOWS} >= {"benchmarks", "docs", "fuzz", "tests", "wheels"}
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
