@@ -20,8 +20,7 @@ fn a_ptok_file_is_loaded() {
 
 #[test]
 fn a_rank_file_is_loaded() {
-    let mut entries: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
-    entries.push(b"ab".to_vec());
+    let entries: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).chain([b"ab".into()]).collect();
     let file = rank_file::write(&VocabColumns::from_entries(&entries));
     assert_eq!(load_rank_file::count(&file, "abab<|endoftext|> c").unwrap(), 5);
     assert!(load_rank_file::count(b"", "").unwrap_err().to_string().contains("no tokens"));
