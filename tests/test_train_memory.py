@@ -142,5 +142,5 @@ def test_fewer_entries_than_requested_are_reported() -> None:
 def test_a_text_that_must_be_in_memory_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(b"some words " * 400_000)
-    with pytest.raises(ArgumentError, match=r"text: a text of more than 2,796,202 bytes.*read each line"):
+    with pytest.raises(ArgumentError, match=r"a text of 4,400,000 bytes or more needs more memory.*read each line"):
         polytok.train(path, kind="sentencepiece-bpe", vocab_size=300, max_memory="16M")
