@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArrayObject, get_type_object, npy_intp};
 use numpy::{Element, PyArray1, PyArrayDescrMethods, PyArrayMethods};
@@ -11,7 +12,6 @@ use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PySequence, PyString};
 
 use crate::errors::catch;
@@ -96,10 +96,15 @@ pub fn array<T: Element + Copy + Sync + 'static>(
     if outcome == 0 { Ok(array) } else { Err(PyErr::fetch(py)) }
 }
 
-/// Imports numpy. Functions of the crate `numpy` import it too, but panic if the import fails.
+/// Imports numpy. Functions of the crate `numpy` import it too, but panic if the import fails. No thread waits here for
+/// another thread, so a fork cannot leave a lock behind.
 pub fn import_numpy(py: Python<'_>) -> PyResult<()> {
-    static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    NUMPY.get_or_try_init(py, || py.import("numpy").map(Bound::unbind)).map(drop)
+    static IS_IMPORTED: AtomicBool = AtomicBool::new(false);
+    if !IS_IMPORTED.load(Ordering::Relaxed) {
+        py.import("numpy")?;
+        IS_IMPORTED.store(true, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 /// The memory of an array.
