@@ -76,7 +76,7 @@ impl Trie {
     /// nodes.
     pub fn build<'a>(pairs: impl IntoIterator<Item = (&'a [u8], u32)>) -> Result<Trie> {
         let mut keys: Vec<(&[u8], u32)> = pairs.into_iter().filter(|(key, _)| !key.is_empty()).checked_collect();
-        keys.sort_by(|a, b| a.0.cmp(b.0)); // stable: the first of equal keys stays first
+        memory::sort_stably(&mut keys, |a, b| a.0.cmp(b.0)); // the first of equal keys stays first
         keys.dedup_by(|later, first| later.0 == first.0);
         let max_key_len = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
         Ok(TrieBuilder::default().build(&keys)?.with_max_key_len(max_key_len))

@@ -23,6 +23,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -298,6 +299,22 @@ impl<T: Clone> Copied<T> for [T] {
     }
 }
 
+/// Sorts items. Equal items keep their order, as with `sort_by`, whose memory cannot be refused.
+pub fn sort_stably<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    let mut sources: Vec<usize> = (0..items.len()).checked_collect();
+    sources.sort_unstable_by(|&a, &b| compare(&items[a], &items[b]).then(a.cmp(&b)));
+    // Each cycle of the permutation is followed from place to place; a place that has its item is its own source.
+    for start in 0..items.len() {
+        let mut at = start;
+        while sources[at] != start {
+            let source = std::mem::replace(&mut sources[at], at);
+            items.swap(at, source);
+            at = source;
+        }
+        sources[at] = at;
+    }
+}
+
 /// Returns the concatenation of slices.
 pub fn concat<T: Clone>(parts: &[&[T]]) -> Vec<T> {
     let mut items = with_capacity(parts.iter().map(|part| part.len()).sum());
@@ -403,6 +420,17 @@ mod tests {
         text.checked_push_char('b');
         let (map, set): (hashbrown::HashMap<_, _>, std::collections::HashSet<_>) = (map([(1, 2), (1, 3)]), set([3, 3]));
         assert_eq!((text.as_str(), map[&1], set.len()), ("ab", 3, 1));
+    }
+
+    #[test]
+    fn equal_items_keep_their_order() {
+        for count in 0..60usize {
+            let items: Vec<(usize, usize)> = (0..count).map(|at| (at * 7919 % 5, at)).collect();
+            let (mut actual, mut expected) = (items.clone(), items);
+            sort_stably(&mut actual, |a, b| b.0.cmp(&a.0));
+            expected.sort_by_key(|item| std::cmp::Reverse(item.0));
+            assert_eq!(actual, expected);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use polytok_memory::{Collect, Grow};
+use polytok_memory::{self as memory, Collect, Grow};
 
 use crate::error::Result;
 use crate::spec::{Kind, SentencePieceVersion};
@@ -34,7 +34,7 @@ pub fn matched_pieces(vocab: &Vocab, version: SentencePieceVersion) -> Vec<(&[u8
         user_defined.map(|row| (searched_bytes(vocab.bytes(row), version), vocab.id(row))).checked_collect();
     pieces.retain(|(piece, _)| !piece.is_empty());
     // In this order the pieces that start with a certain piece come directly after this piece.
-    pieces.sort_by_key(|&(piece, _)| piece);
+    memory::sort_stably(&mut pieces, |a, b| a.0.cmp(b.0));
     pieces.dedup_by_key(|&mut (piece, _)| piece);
     let mut nested_pieces: Vec<&[u8]> = Vec::new();
     pieces.retain(|&(piece, _)| {

@@ -24,13 +24,22 @@ pub struct Token {
 }
 
 /// The text of a token that differs from the text of the token's vocabulary entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum OwnText {
     /// The normalized text of an unknown token.
     Unknown(Vec<u8>),
     /// The text that was found as a special token, with the white space that `lstrip` and `rstrip` add. The text is
     /// normalized if the token is searched for in normalized text.
     Special(Vec<u8>),
+}
+
+impl Clone for OwnText {
+    fn clone(&self) -> OwnText {
+        match self {
+            OwnText::Unknown(text) => OwnText::Unknown(text.checked_to_vec()),
+            OwnText::Special(text) => OwnText::Special(text.checked_to_vec()),
+        }
+    }
 }
 
 impl Token {

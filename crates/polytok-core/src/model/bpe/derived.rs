@@ -15,7 +15,7 @@
 //! all of the time is waiting for the memory of the table.
 
 use hashbrown::HashSet;
-use polytok_memory::{Collect, Grow, GrowSet};
+use polytok_memory::{self as memory, Collect, Grow, GrowSet};
 
 use super::merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
 use super::merging::{Merging, MergingSource, RowSplitter};
@@ -62,7 +62,7 @@ impl PairDerivation {
         };
         let mut rows: Vec<Row> = vocab.rows().filter(can_have_pairs).checked_collect();
         if !rows.is_sorted_by_key(|&row| ranks[row.index()]) {
-            rows.sort_by_key(|&row| ranks[row.index()]);
+            memory::sort_stably(&mut rows, |a, b| ranks[a.index()].cmp(&ranks[b.index()]));
         }
         let order = rows.iter().map(|&row| (ranks[row.index()], Symbol::row(row))).checked_collect();
         PairDerivation {

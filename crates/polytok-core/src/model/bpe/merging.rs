@@ -378,7 +378,7 @@ fn ranks_by_id(vocab: &Vocab) -> Vec<Rank> {
 /// equal pairs merges.
 fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<Rank> {
     let mut rows: Vec<Row> = vocab.rows().checked_collect();
-    rows.sort_by(|&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));
+    memory::sort_stably(&mut rows, |&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));
     let mut ranks = memory::filled(Rank::NONE, vocab.len());
     let mut rank = 0;
     for (i, &row) in rows.iter().enumerate() {

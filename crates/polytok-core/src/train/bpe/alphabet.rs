@@ -62,7 +62,7 @@ fn choose_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUn
     counts.extend(options.initial_chars.iter().map(|&c| (c, u64::MAX)));
     let mut chars: Vec<(char, u64)> = counts.into_iter().checked_collect();
     if let Some(limit) = options.limit {
-        chars.sort_by_key(|&(c, count)| (std::cmp::Reverse(count), c));
+        chars.sort_unstable_by_key(|&(c, count)| (std::cmp::Reverse(count), c));
         chars.truncate(limit);
         chars.sort_unstable();
     }

@@ -3,7 +3,7 @@
 //! Reference: the trainer's `prune_sentence_pieces`. The loss of a piece is estimated: all its occurrences in the best
 //! segmentations are replaced by the best other segmentation of the piece itself.
 
-use polytok_memory::Grow;
+use polytok_memory::{self as memory, Grow};
 
 use super::Training;
 use super::lattice::Lattice;
@@ -35,7 +35,7 @@ pub fn prune(training: &mut Training, most_pieces: usize) -> Result<Vec<(u32, f6
     // The reference counts a piece for unknown text too.
     let share = (training.options.shrinking_factor * (pieces.len() + 1) as f64) as usize;
     let size = most_pieces.max(share.saturating_sub(1));
-    compared.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    memory::sort_stably(&mut compared, |(_, a), (_, b)| b.total_cmp(a));
     // If already more pieces are kept than requested, the reference keeps the others too.
     compared.truncate(size.checked_sub(kept.len()).unwrap_or(usize::MAX));
     kept.extend(compared.iter().map(|&(id, _)| id));

@@ -42,7 +42,7 @@ pub fn find_seeds(
         intervals.filter_map(|interval| rank(fragments, interval, longest_piece)).collect::<Vec<(u64, Interval)>>()
     })?;
     let mut candidates: Vec<(u64, Interval)> = candidates.into_iter().flatten().collect();
-    candidates.sort_by_key(|(rank, interval)| Reverse((*rank, fragments.text(interval))));
+    memory::sort_stably(&mut candidates, |a, b| (b.0, fragments.text(&b.1)).cmp(&(a.0, fragments.text(&a.1))));
     // The reference compares the number of seeds with the limit after it has added a substring.
     candidates.truncate(options.seed_size.saturating_sub(characters.len()).max(1));
     let mut texts = WordCounts::default();

@@ -57,7 +57,7 @@ pub fn prune(
             }
         }
     }
-    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let remaining_size = target_size.saturating_sub(kept_ids.len());
     kept_ids.checked_extend(candidates.iter().take(remaining_size).map(|&(_, id)| id));
     Ok(kept_ids.iter().map(|&id| (id, pieces.scores[id as usize])).checked_collect())

@@ -91,7 +91,7 @@ pub fn seeds_from_list(
         seeds.retain(|(text, _)| seen_texts.checked_insert(text.clone()));
         seeds.truncate(size.max(characters.len()));
     }
-    seeds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    seeds.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     if version == SentencePieceVersion::V0_2_1 {
         seeds.truncate(size);
     }
