@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..errors import ArgumentError
@@ -40,14 +41,16 @@ def feed(
     works_on_lines = bool(getattr(trainer, "lines", False))
     used_report = TrainingReport() if report is None else report
     bad_bytes = bad_bytes_for(trainer, input_options)
-    stream = InputStream(inputs, input_options, used_report, bad_bytes, in_parts=takes_parts or works_on_lines)
+    needs_whole_texts = not takes_parts and not works_on_lines
+    check_length = partial(_check_memory, max_memory) if needs_whole_texts else None
+    stream = InputStream(
+        inputs, input_options, used_report, bad_bytes, in_parts=not needs_whole_texts, check_length=check_length
+    )
     push_part = _push_parts_to(counts) if counts and takes_parts else _push_lines_to(trainer, max_memory)
     for batch in stream:
         if isinstance(batch, Part):
             push_part(batch)
         else:
-            if not takes_parts and not works_on_lines:
-                _check_memory(max(map(len, batch)), max_memory, "the inputs")
             trainer.push(batch)
         if progress is not None:
             progress("reading", stream.done, stream.total)
@@ -94,12 +97,12 @@ def _push_lines_to(trainer: Any, max_memory: int | None) -> Callable[[Part], Non
         buffered_parts.append(part.data[end:])
         open_bytes = sum(map(len, buffered_parts))
         part.check_open(open_bytes)
-        _check_memory(open_bytes, max_memory, part.place)
+        _check_memory(max_memory, open_bytes, part.place)
 
     return push_part
 
 
-def _check_memory(byte_count: int, max_memory: int | None, place: str) -> None:
+def _check_memory(max_memory: int | None, byte_count: int, place: str) -> None:
     """Raises `ArgumentError` for a text that the trainer needs as a whole, if its copies exceed the memory limit."""
     if max_memory is not None and byte_count * _MEMORY_PER_TEXT_SIZE > max_memory:
         raise ArgumentError(

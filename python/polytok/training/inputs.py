@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeAlias, cast
@@ -63,7 +63,8 @@ class InputStream:
     """Iterates over the texts of the inputs, in batches. Also has the progress of reading.
 
     With ``in_parts``, a text file that is one text is yielded in parts, unless the option ``bad_bytes`` needs the whole
-    text.
+    text. ``check_length`` is called with the length and the place of texts that are yielded as a whole, at least of the
+    longest text of a batch; it raises an error for a text that is too long.
     """
 
     def __init__(
@@ -74,11 +75,13 @@ class InputStream:
         bad_bytes: BadBytes,
         *,
         in_parts: bool = False,
+        check_length: Callable[[int, str], None] | None = None,
     ) -> None:
         self._input_items = _input_items(inputs)
         self._input_options = input_options
         self._bad_bytes = bad_bytes
         self._in_parts = in_parts and bad_bytes != "skip"
+        self._check_length = check_length
         self._utf8_converter = Utf8Converter(bad_bytes)
         self._report = report
         self._text_number = 0
@@ -139,7 +142,12 @@ class InputStream:
         if len(documents):
             self._report.texts += len(documents)
             self._report.bytes += documents.texts.nbytes
-            yield cast("list[bytes]", documents.texts.to_list())  # documents have no null texts
+            texts = cast("list[bytes]", documents.texts.to_list())  # documents have no null texts
+            if self._check_length is not None:
+                lengths = list(map(len, texts))
+                longest = max(lengths)
+                self._check_length(longest, documents.place(lengths.index(longest)))
+            yield texts
 
     def _join_parts(self, items: Iterable[Documents | Part]) -> Iterator[Documents | SkippedText | tuple[Text, str]]:
         """Joins the parts of each text, unless the text is too long."""
@@ -174,6 +182,8 @@ class InputStream:
         if isinstance(converted_text, SkippedText):
             self._report.add(converted_text)
             return
+        if self._check_length is not None:
+            self._check_length(len(converted_text), place)
         self._report.texts += 1
         self._report.bytes += len(converted_text)
         yield converted_text
