@@ -21,7 +21,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-faults test-torch test-transformers test-xgrammar parity lint soak fuzz budget docs vocabularies bench licenses wheel sdist clean check-tools
+.PHONY: demo test test-faults test-torch test-transformers test-xgrammar parity lint lint-rust soak fuzz budget docs vocabularies bench licenses wheel sdist clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -41,7 +41,7 @@ TRANSFORMERS_4 := $(VENV)-transformers-4
 
 test-transformers: $(VENV)/installed-test
 	$(PYTHON) -m venv $(TRANSFORMERS_4)
-	$(TRANSFORMERS_4)/bin/pip install --quiet --disable-pip-version-check 'transformers==4.57.6' pathspec protobuf
+	$(TRANSFORMERS_4)/bin/pip install --quiet --disable-pip-version-check 'transformers==4.57.6' jinja2 pathspec protobuf
 	for python in $(BIN)/python $(TRANSFORMERS_4)/bin/python; do \
 	    PYTHONPATH=python:tests $$python tests/transformers_bank.py \
 	        $(or $(POLYTOK_DATA),../shared/data)/vocab/huggingface/*.json || exit 1; \
@@ -59,16 +59,18 @@ parity: $(VENV)/installed-test
 	$(BIN)/python tests/parity/chats.py
 	$(BIN)/python tests/parity/traces.py
 
-lint: $(VENV)/installed-test $(VENV)/installed-docs
-	cargo fmt --check
-	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude polytok-py
+lint: lint-rust $(VENV)/installed-test $(VENV)/installed-docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python bench scripts
 	$(BIN)/python scripts/layers.py
 	$(BIN)/python -m mypy.stubtest polytok._core --mypy-config-file pyproject.toml
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir target/site
+
+lint-rust: | check-tools
+	cargo fmt --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude polytok-py
 
 soak: $(VENV)/installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
