@@ -19,7 +19,7 @@ from typing import Any
 
 Call = Callable[[Any], Any]
 
-KNOWN = {("4", "clip_base", "added tokens"), ("4", "llama2", "added tokens")}
+KNOWN = {("4", stem, "added tokens") for stem in ("bert_base_cased", "clip_base", "llama2")}
 """The differences that docs/from-transformers.md names: tokenizers 0.22, which transformers 4 needs, decodes added
 tokens that are not special otherwise than 0.23."""
 
