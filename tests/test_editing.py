@@ -379,7 +379,7 @@ def test_the_page_of_the_cookbook_on_rwkvs_own_vocabulary(
     vocabulary_name = "rwkv_vocab_v20230424.txt"
     (tmp_path / vocabulary_name).write_bytes((DATA / "vocab/rwkv" / vocabulary_name).read_bytes())
     code, out = run(capsys, *edit_command.split()[1:])
-    assert (code, "5584 entries removed, 5590 added, 0 ids changed" in out) == (0, True)
+    assert (code, "5,584 entries removed, 5,590 added, 0 ids changed" in out) == (0, True)
     assert "5,584" in page and "5,590" in page and "5,496" in page
     code, out = run(capsys, *doctor_command.split()[1:])
     assert code == 1  # five faces are not one token after letters

@@ -60,24 +60,24 @@ class Proof:
     def _lines(self) -> Iterator[str]:
         difference = self.tokens_after - self.tokens_before
         share = f" ({100 * difference / self.tokens_before:+.1f} %)" if self.tokens_before else ""
-        changes = [f"{len(self.changed)} {'has' if len(self.changed) == 1 else 'have'} other tokens"]
+        changes = [f"{len(self.changed):,} {'has' if len(self.changed) == 1 else 'have'} other tokens"]
         if self.renumbered:
-            changes.append(f"{len(self.renumbered)} only other ids")
+            changes.append(f"{len(self.renumbered):,} only other ids")
         noun = "text" if self.texts == 1 else "texts"
-        counts = f"{self.tokens_before} tokens before, {self.tokens_after} after{share}"
-        yield f"{self.texts} {noun}: {', '.join(changes)}; {counts}"
+        counts = f"{self.tokens_before:,} tokens before, {self.tokens_after:,} after{share}"
+        yield f"{self.texts:,} {noun}: {', '.join(changes)}; {counts}"
         if self.unknown_before or self.unknown_after:
-            yield f"{self.unknown_before} unknown tokens before, {self.unknown_after} after"
+            yield f"{self.unknown_before:,} unknown tokens before, {self.unknown_after:,} after"
         if not self.decoded_differently and not self.mapped_differently:
             yield "all texts decode as before, and so do the old ids by the id map"
         if self.decoded_differently:
             indices = self.decoded_differently
-            yield f"{len(indices)} decode to other texts than before: {_first(indices)}"
+            yield f"{len(indices):,} decode to other texts than before: {_first(indices)}"
         if self.mapped_differently:
             indices = self.mapped_differently
-            yield f"{len(indices)} decode to other texts by the id map: {_first(indices)}"
+            yield f"{len(indices):,} decode to other texts by the id map: {_first(indices)}"
         if self.refused:
-            yield f"{len(self.refused)} can be encoded by only one of the vocabularies: {_first(self.refused)}"
+            yield f"{len(self.refused):,} can be encoded by only one of the vocabularies: {_first(self.refused)}"
 
 
 def _first(indices: Sequence[int]) -> str:

@@ -67,16 +67,16 @@ class Edit:
         moved_count = sum(old_id != new_id for old_id, new_id in self.kept.items())
         noun = "entry" if len(self.removed) == 1 else "entries"
         ids = "id" if moved_count == 1 else "ids"
-        added_text = f"{len(self.added)} added"
+        added_text = f"{len(self.added):,} added"
         if self.intermediates:
-            added_text += f" ({len(self.intermediates)} of them only because merges need them)"
-        parts = [f"{len(self.removed)} {noun} removed", added_text, f"{moved_count} {ids} changed"]
+            added_text += f" ({len(self.intermediates):,} of them only because merges need them)"
+        parts = [f"{len(self.removed):,} {noun} removed", added_text, f"{moved_count:,} {ids} changed"]
         if self.present:
-            parts.append(f"{len(self.present)} to add {'were' if len(self.present) > 1 else 'was'} already present")
+            parts.append(f"{len(self.present):,} to add {'were' if len(self.present) > 1 else 'was'} already present")
         if self.needed:
-            parts.append(f"{len(self.needed)} selected {'stay' if len(self.needed) > 1 else 'stays'}, needed by merges")
+            parts.append(f"{len(self.needed):,} selected {'stay' if len(self.needed) > 1 else 'stays'}, needed by merges")
         if self.reserved:
-            parts.append(f"{len(self.reserved)} reserved")
+            parts.append(f"{len(self.reserved):,} reserved")
         return f"{', '.join(parts)}: ids up to {self.tokenizer.vocab_size - 1}"
 
     def map_ids(self, ids: Iterable[int]) -> list[int]:
