@@ -7,6 +7,7 @@ import pickle
 import random
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from polytok.compat import sentencepiece as face
 from polytok.compat.sentencepiece.normalizing import NormalizingEngine
 from polytok.records import replace
 from polytok.reference.sentencepiece_normalize import normalize
+from polytok.reference.stages import Aligned
 from polytok.spec import Kind
 from reference_specs import DATA
 
@@ -134,13 +136,15 @@ def test_texts_are_normalized_as_by_the_original(path: Path) -> None:
     for flags in itertools.product((False, True), repeat=3):
         names = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
         changed_step = replace(step, **dict(zip(names, flags, strict=True)))
-        engine = NormalizingEngine(changed_step, [piece.encode() for piece in user_defined])
+        engine = ours._model.with_normalizer(dict(zip(names, flags, strict=True))).normalizing
         for _ in range(10):
             text = "".join(generator.choices(choices, k=8))
             data = text.encode().replace(b"a", generator.choice([b"\xff", b"\xe3\x80", b"a"]))
             expected = normalize(changed_step, data, [piece.encode() for piece in user_defined])
-            assert engine.aligned(data) == expected
+            assert Aligned(*engine.with_offsets(data, False)) == expected
             assert engine.text(data) == expected.text
+            if not user_defined:
+                assert NormalizingEngine.of_step(changed_step).text(data) == expected.text
 
 
 @pytest.mark.skipif(not MODELS, reason="needs the vocabularies")
@@ -149,6 +153,28 @@ def test_messages_of_long_texts_and_pieces_are_those_of_the_original() -> None:
         ours, theirs = (package.SentencePieceProcessor(model_file=str(path)) for package in (face, original))
         for text in ("", "\ufdfa", "\ufdfa" * 99, "😀é \x00", "a\ufdfab " * 15000):
             assert ours.encode(text, out_type="serialized_proto") == theirs.encode(text, out_type="serialized_proto")
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_messages_of_random_bytes_and_ids_are_those_of_the_original(path: Path) -> None:
+    theirs, ours = (package.SentencePieceProcessor(model_file=str(path)) for package in (original, face))
+    draw = random.Random(23)
+    parts = [b"the ", b" ", b"a", b"\xff", b"\xe8\x97", "藤".encode(), "😀".encode(), "\ua9fa".encode(), "ﷺ".encode()]
+    kinds = ("serialized_proto", "proto", "offset_mapping")
+    for _ in range(60):
+        data = b"".join(draw.choices(parts, k=draw.randrange(12)))
+        for text, kind in itertools.product((data, data.decode(errors="replace")), kinds):
+            want, got = (result(partial(each.encode, text, return_type=kind)) for each in (theirs, ours))
+            assert got == want, (text, kind)
+    few = [id for id in range(len(theirs)) if theirs.is_byte(id)] or [0]
+    spaces = [id for id in range(len(theirs)) if theirs.id_to_piece(id).startswith("▁")][:9]
+    for _ in range(60):
+        choices = [range(len(theirs)), few, spaces, range(4)]
+        ids = [draw.choice(draw.choice(choices)) for _ in range(draw.randrange(1, 20))]
+        pieces = theirs.id_to_piece(ids)
+        for row, kind in itertools.product((ids, pieces), kinds):
+            want, got = (result(partial(each.decode, row, return_type=kind)) for each in (theirs, ours))
+            assert got == want, (row, kind)
 
 
 @pytest.mark.skipif(not MODELS, reason="needs the vocabularies")

@@ -71,8 +71,13 @@ __all__ = [
     "sentencepiece_charsmap",
     "sentencepiece_check",
     "sentencepiece_compile_rules",
+    "sentencepiece_decode_with_spans",
+    "sentencepiece_normalize",
+    "sentencepiece_normalize_with_offsets",
     "sentencepiece_probe",
     "sentencepiece_read",
+    "sentencepiece_text",
+    "sentencepiece_text_of_ids",
     "sentencepiece_write",
     "simd_level",
     "simd_levels",
@@ -342,6 +347,31 @@ class Tokenizer:
     def token_bytes(self, id: int) -> bytes: ...
     def id_of(self, piece: bytes) -> int | None: ...
     def max_id(self) -> int | None: ...
+
+def sentencepiece_text(tokenizer: Tokenizer, text: Text) -> bytes:
+    """Encodes a text, and returns the bytes of SentencePiece's message SentencePieceText. Spans are in bytes."""
+
+def sentencepiece_text_of_ids(tokenizer: Tokenizer, ids: Ids) -> bytes:
+    """Decodes ids, and returns the bytes of SentencePiece's message SentencePieceText. Spans are in bytes.
+
+    Raises `ArgumentError` if the tokenizer does not decode by SentencePiece's rules or changes the decoded text.
+    """
+
+def sentencepiece_decode_with_spans(
+    tokenizer: Tokenizer, ids: Ids, returns_str: bool
+) -> tuple[Any, list[tuple[int, int]]]:
+    """Decodes ids to a str, with U+FFFD for bytes that are not UTF-8, or to bytes. Returns the text, and the span of
+    each id in characters or in bytes. Raises the errors of `sentencepiece_text_of_ids`."""
+
+def sentencepiece_normalize(tokenizer: Tokenizer, text: Text, returns_str: bool) -> Any:
+    """Returns the normalized text as a str, with U+FFFD for bytes that are not UTF-8, or as bytes."""
+
+def sentencepiece_normalize_with_offsets(tokenizer: Tokenizer, text: Text, returns_str: bool) -> tuple[Any, list[int]]:
+    """Returns the result of `sentencepiece_normalize` and the offset in ``text`` that each character (of bytes: each
+    byte) of the result comes from, followed by the end of the part of ``text`` that the result covers.
+
+    Raises `ArgumentError` if the tokenizer does not have SentencePiece's normalizer.
+    """
 
 @final
 class TokenColumns:

@@ -79,11 +79,16 @@ impl Tokenizer {
         })
     }
 
+    /// Encodes a text to a sink, without the template's tokens. Spans are not trimmed.
+    pub(crate) fn encode_plain<S: Sink>(&self, text: &[u8], options: EncodeOptions, sink: &mut S) -> Result<()> {
+        options.check(text)?;
+        self.with_scratch(|scratch| Encoding::new(self, scratch, sink).encode_text(text, options))
+    }
+
     /// Returns the ids and trimmed spans of a text as columns, without the template's tokens.
     fn trimmed_spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
-        options.check(text)?;
-        let mut sink = TextsAndSpans { spans: Spans::with_room(text.len()), ..TextsAndSpans::default() };
-        self.with_scratch(|scratch| Encoding::new(self, scratch, &mut sink).encode_text(text, options))?;
+        let mut sink = TextsAndSpans::with_room(text.len());
+        self.encode_plain(text, options, &mut sink)?;
         let TextsAndSpans { mut spans, own_texts } = sink;
         let keeps_prefix = self.trim == TrimOffsets::SpaceExceptPrefix;
         let entry_spaces = self.entry_spaces();
@@ -134,9 +139,8 @@ impl Tokenizer {
 
     /// Returns the tokens of a text with untrimmed spans, without the template's tokens.
     fn untrimmed_tokens(&self, text: &[u8], options: EncodeOptions, needs_words: bool) -> Result<Vec<Token>> {
-        options.check(text)?;
         let mut tokens = Tokens::new(needs_words);
-        self.with_scratch(|scratch| Encoding::new(self, scratch, &mut tokens).encode_text(text, options))?;
+        self.encode_plain(text, options, &mut tokens)?;
         Ok(tokens.finish())
     }
 

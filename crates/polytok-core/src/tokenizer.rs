@@ -26,7 +26,7 @@ use crate::post::{Fallback, UnknownRules};
 use crate::routes::Route;
 use crate::scratch::Scratch;
 use crate::segmenter::Segmenter;
-use crate::sink::Token;
+use crate::sink::OwnText;
 use crate::sink::trim::EntrySpaces;
 use crate::spec::{
     Decode, Model, Normalize, Priority, SentencePieceVersion, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown,
@@ -307,6 +307,13 @@ impl Tokenizer {
         })
     }
 
+    /// Returns the text that SentencePiece's normalizer returns, and the offset in `text` that each of its bytes comes
+    /// from, followed by the end of the normalized part. None if this tokenizer normalizes in another way.
+    pub fn normalized_with_offsets(&self, text: &[u8]) -> Result<Option<(Vec<u8>, Vec<u32>)>> {
+        EncodeOptions::default().check(text)?;
+        memory::catch(|| self.normalizer.normalize_with_offsets(text))
+    }
+
     /// Returns the bytes of the entry or special token that has an id.
     pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
         let id = TokenId(id);
@@ -332,10 +339,11 @@ impl Tokenizer {
         self.segmenter.model.spells_unknown()
     }
 
-    /// Returns the unknown text of an unknown token. The unknown entry can also be the entry of a byte; None if the
-    /// token is for such a byte.
-    pub fn unknown_text<'a>(&self, token: &'a Token) -> Option<&'a [u8]> {
-        token.unknown_text().filter(|text| !self.segmenter.model.falls_back(text))
+    /// Returns the unknown text of an unknown token, whose own text is given. The unknown entry can also be the entry of
+    /// a byte; None if the token is for such a byte.
+    pub fn unknown_text<'a>(&self, own_text: Option<&'a OwnText>) -> Option<&'a [u8]> {
+        let Some(OwnText::Unknown(text)) = own_text else { return None };
+        (!self.segmenter.model.falls_back(text)).then_some(text)
     }
 
     /// Returns the decoded bytes of ids. If `skip_special` is true, special tokens are skipped.
@@ -361,6 +369,21 @@ impl Tokenizer {
             let token_ids = TokenId::slice_of(ids);
             let traced = self.decoder.decode_traced(&self.segmenter.vocab, &self.specials, token_ids, skip_special)?;
             Ok(text_with_offsets(&traced, ids.len(), replacement))
+        })
+    }
+
+    /// Decodes ids by SentencePiece's rules: returns the text, and for each id the end of the text that the ids up to it
+    /// add. Returns an error if this tokenizer decodes by other rules, or changes the decoded text.
+    pub fn decode_pieces(&self, ids: &[u32]) -> Result<(Vec<u8>, Vec<usize>)> {
+        memory::catch(|| {
+            let decoded = self.decoder.decode_pieces(&self.segmenter.vocab, &self.specials, TokenId::slice_of(ids))?;
+            decoded.ok_or_else(|| {
+                Error::Argument(
+                    "this tokenizer does not decode by SentencePiece's rules, or changes the decoded text, so pieces have no \
+                     places in it; decode to str or bytes"
+                        .into(),
+                )
+            })
         })
     }
 

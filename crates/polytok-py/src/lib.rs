@@ -16,6 +16,7 @@ mod lists;
 mod native;
 mod objects;
 mod pattern;
+mod sentencepiece;
 mod simd;
 mod spec;
 mod streams;
@@ -56,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     wire::register(module)?;
     convert::register(module)?;
     pattern::register(module)?;
+    sentencepiece::register(module)?;
     simd::register(module)?;
     texts::register(module)?;
     arrow::register(module)?;

@@ -137,7 +137,7 @@ impl PyTokenColumns {
     ) -> PyResult<Vec<(usize, Bound<'py, PyBytes>)>> {
         let engine = self.tokenizer.get().engine();
         let own_text = |(at, token): (usize, &Token)| {
-            let unknown = || engine.unknown_text(token).filter(|_| engine.spells_unknown());
+            let unknown = || engine.unknown_text(token.own_text.as_deref()).filter(|_| engine.spells_unknown());
             let text = token.special_text().or_else(unknown)?;
             Some(objects::bytes(py, text).map(|text| (at, text)))
         };

@@ -31,7 +31,7 @@ pub fn token_rows<'py>(
     let piece_of = |token: &Token| {
         let id = token.id.0;
         let new_piece = || objects::bytes(py, tokenizer.token_bytes(id).unwrap_or_default()).map(Bound::into_any);
-        match (tokenizer.unknown_text(token), kept_pieces) {
+        match (tokenizer.unknown_text(token.own_text.as_deref()), kept_pieces) {
             (Some(text), _) => objects::bytes(py, text).map(Bound::into_any),
             (None, Some(kept)) => kept.object(py, kept.borrowed(id), id, new_piece),
             (None, None) => new_piece(),

@@ -19,7 +19,7 @@ use chain::{ChainState, DecodeChain};
 use llama_cpp::LlamaCppDecoder;
 use polytok_memory::{self as memory, Grow};
 use row_texts::{RowTexts, SettledOutput};
-use sentencepiece::SentencePieceDecoder;
+use sentencepiece::{PieceEnds, SentencePieceDecoder};
 
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
@@ -129,6 +129,32 @@ impl Decoder {
             }
             remaining_ids = later_ids;
         }
+    }
+
+    /// Decodes ids by SentencePiece's rules: returns the text, and for each id the end of the text that the ids up to it
+    /// add. None for other rules, and if a denormalizer changes the text.
+    pub fn decode_pieces(
+        &self,
+        vocab: &Vocab,
+        specials: &Specials,
+        ids: &[TokenId],
+    ) -> Result<Option<(Vec<u8>, Vec<usize>)>> {
+        let DecodeRules::SentencePiece(rules) = &self.rules else { return Ok(None) };
+        if rules.changes_decoded_text() {
+            return Ok(None);
+        }
+        let texts = self.texts(vocab, specials);
+        let mut pieces = PieceEnds::with_room(ids.len());
+        for id in ids {
+            if pieces.push_settled(|out| texts.append_run(vocab, std::slice::from_ref(id), false, out) == 1) {
+                continue;
+            }
+            match vocab.row(*id) {
+                Some(row) => rules.push_row(vocab, row, &mut pieces),
+                None => pieces.push_text(specials.text(*id).ok_or(Error::Id(id.0))?),
+            }
+        }
+        Ok(Some(pieces.finish()))
     }
 
     /// Computes the text that each row prints in a settled state.

@@ -129,6 +129,21 @@ impl SentencePieceDecoder {
         denormalizer.normalize(&held, out);
     }
 
+    /// Reports whether a denormalizer changes the decoded text.
+    pub fn changes_decoded_text(&self) -> bool {
+        self.denormalizer.is_some()
+    }
+
+    /// Appends a row to a text that keeps the ends of its pieces.
+    pub fn push_row(&self, vocab: &Vocab, row: Row, pieces: &mut PieceEnds) {
+        if let RowOutput::Byte(byte) = self.outputs[row.index()] {
+            return pieces.state.pending_bytes.checked_push(byte);
+        }
+        pieces.flush();
+        self.push_piece(vocab, row, &mut pieces.state, &mut pieces.text);
+        pieces.ends.checked_push(pieces.text.len());
+    }
+
     /// Appends the text of an id with its source. The id has a row or, without a row, a text; None if it has neither.
     pub fn push_traced(
         &self,
@@ -196,6 +211,61 @@ impl SentencePieceDecoder {
                 append_unescaped(vocab.bytes(row), out);
             }
         }
+    }
+}
+
+/// A decoded text that keeps the end of the text after each token. The last byte of a character adds the whole character.
+pub(super) struct PieceEnds {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+    state: SentencePieceState,
+}
+
+impl PieceEnds {
+    /// Returns an empty text, with room for the ends of `count` tokens.
+    pub fn with_room(count: usize) -> PieceEnds {
+        PieceEnds { text: Vec::new(), ends: memory::with_capacity(count), state: SentencePieceState::default() }
+    }
+
+    /// Lets `append` append the text of a token if this text does not depend on the state; returns false if it depends on
+    /// the state or if `append` returns false.
+    #[inline]
+    pub fn push_settled(&mut self, append: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+        let is_settled = self.state.has_text && self.state.pending_bytes.is_empty();
+        let is_appended = is_settled && append(&mut self.text);
+        if is_appended {
+            self.ends.checked_push(self.text.len());
+        }
+        is_appended
+    }
+
+    /// Appends the text of a special token that is not a piece.
+    pub fn push_text(&mut self, text: &[u8]) {
+        self.flush();
+        append_text(text, &mut self.state, &mut self.text);
+        self.ends.checked_push(self.text.len());
+    }
+
+    /// Returns the text and the end of the text after each token.
+    pub fn finish(mut self) -> (Vec<u8>, Vec<usize>) {
+        self.flush();
+        (self.text, self.ends)
+    }
+
+    /// Appends the text of the pending bytes, which nothing continues.
+    fn flush(&mut self) {
+        let PieceEnds { text: out, ends, state } = self;
+        let mut at = 0;
+        while at < state.pending_bytes.len() {
+            let bytes = &state.pending_bytes[at..];
+            let (text, len) = utf8::decode_strict(bytes).map_or((REPLACEMENT, 1), |(_, len)| (&bytes[..len], len));
+            ends.checked_resize(ends.len() + len - 1, out.len());
+            out.checked_extend_from_slice(text);
+            ends.checked_push(out.len());
+            at += len;
+        }
+        state.has_text |= at > 0;
+        state.pending_bytes.clear();
     }
 }
 

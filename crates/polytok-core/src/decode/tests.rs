@@ -105,4 +105,27 @@ proptest! {
             prop_assert_eq!(result.map_err(|error| error.to_string()), expected.clone());
         }
     }
+
+    #[test]
+    fn pieces_end_where_the_decoded_ids_up_to_them_end(
+        flags: (bool, bool),
+        ids in proptest::collection::vec(0..17u32, 0..40),
+    ) {
+        let vocab = vocab(&rows()[1..]);
+        let specials = Specials::new(vec![], &vocab, Matching::Longest, &|text| Ok(text.to_vec())).unwrap();
+        let decoder = Decoder::compile(&sentencepiece_decode(flags), &vocab, SentencePieceVersion::default()).unwrap();
+        let decode = |ids: &[u32]| decode(&decoder, &vocab, &specials, &[ids], false).unwrap();
+        let (text, ends) = decoder.decode_pieces(&vocab, &specials, TokenId::slice_of(&ids)).unwrap().unwrap();
+        prop_assert_eq!(&text, &decode(&ids));
+        prop_assert_eq!(ends.len(), ids.len());
+        prop_assert!(ends.is_sorted());
+        for (at, (&id, &end)) in ids.iter().zip(&ends).enumerate() {
+            // The text of a byte depends on the bytes that follow.
+            if rows()[id as usize].2 != Kind::Byte {
+                prop_assert_eq!(&text[..end], &decode(&ids[..=at]), "piece {}", at);
+            }
+        }
+        let unknown_id = [TokenId(vocab.size())];
+        prop_assert!(decoder.decode_pieces(&vocab, &specials, &unknown_id).is_err());
+    }
 }

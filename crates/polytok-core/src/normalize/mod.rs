@@ -28,7 +28,7 @@ pub mod wpm;
 
 use std::sync::Arc;
 
-use polytok_memory::{Collect, Copied, Grow};
+use polytok_memory::{self as memory, Collect, Copied, Grow};
 
 use crate::error::{Result, not_utf8};
 use crate::space_mark;
@@ -186,6 +186,21 @@ impl Normalizer {
         let (normalized, spans) = self.normalize_with_spans(text)?;
         *out = normalized;
         Ok(Origin::Spans(spans))
+    }
+
+    /// Returns the normalized text and the offset in `text` that each of its bytes comes from, followed by the end of the
+    /// normalized part. None unless SentencePiece's step is the only step.
+    pub fn normalize_with_offsets(&self, text: &[u8]) -> Result<Option<(Vec<u8>, Vec<u32>)>> {
+        let Some(step) = self.sentencepiece() else { return Ok(None) };
+        let (mut normalized, mut offsets) = (Vec::new(), memory::with_capacity(text.len() + text.len() / 2 + 4));
+        step.normalize_with_offsets(text, &mut normalized, &mut offsets);
+        if normalized.len() > limit(text.len()) {
+            return Err(growth_error("normalization"));
+        }
+        if offsets.is_empty() {
+            offsets.checked_push(text.len() as u32);
+        }
+        Ok(Some((normalized, offsets)))
     }
 
     /// Returns the normalized text and, for each of its bytes, the span of `text` that the byte comes from.

@@ -32,6 +32,11 @@ pub enum UnknownRules {
 }
 
 impl Fallback {
+    /// Returns the id of unknown tokens; None if unknown text has no id of its own.
+    pub fn unknown_id(&self) -> Option<TokenId> {
+        if let Fallback::Unk(id) | Fallback::ModelUnk(id) = self { Some(*id) } else { None }
+    }
+
     /// Reports whether unknown text can be an error.
     pub fn can_fail(&self) -> bool {
         match self {

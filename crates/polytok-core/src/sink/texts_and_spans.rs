@@ -5,6 +5,7 @@ use polytok_memory::{Copied, Grow};
 
 use super::{OwnText, Spans};
 use crate::normalize::origin::Place;
+use crate::normalize::output::Span;
 use crate::post::{Out, Sink};
 use crate::token_id::TokenId;
 
@@ -18,6 +19,11 @@ pub struct TextsAndSpans {
 }
 
 impl TextsAndSpans {
+    /// Returns no tokens, with room for the tokens of a text of `byte_count` bytes.
+    pub fn with_room(byte_count: usize) -> TextsAndSpans {
+        TextsAndSpans { spans: Spans::with_room(byte_count), own_texts: Vec::new() }
+    }
+
     /// Sets the text of the last token.
     fn set_text(&mut self, text: OwnText) {
         self.own_texts.checked_push((self.spans.ids.len() - 1, text));
@@ -39,6 +45,10 @@ impl Sink for TextsAndSpans {
     #[inline]
     fn push(&mut self, id: TokenId, start: u32, end: u32) {
         self.spans.push(id, start, end);
+    }
+
+    fn push_many(&mut self, ids: &[TokenId], spans: &[Span]) {
+        self.spans.push_many(ids, spans);
     }
 
     fn push_adjacent(&mut self, ids: &[TokenId], ends: &[u32]) {

@@ -43,11 +43,6 @@ impl Clone for OwnText {
 }
 
 impl Token {
-    /// Returns the normalized text of an unknown token.
-    pub fn unknown_text(&self) -> Option<&[u8]> {
-        if let Some(OwnText::Unknown(text)) = self.own_text.as_deref() { Some(text) } else { None }
-    }
-
     /// Returns the text that was found as a special token.
     pub fn special_text(&self) -> Option<&[u8]> {
         if let Some(OwnText::Special(text)) = self.own_text.as_deref() { Some(text) } else { None }

@@ -1,5 +1,5 @@
 //! Reads and writes the vocabularies and merges of model files, with a module for each format. Vocabularies are stored
-//! as [`VocabColumns`].
+//! as [`VocabColumns`]. One module writes the results of SentencePiece's processor in its wire format.
 //!
 //! Python reads the other parts of these files (headers, options) and detects the format. Every function is safe for
 //! hostile bytes: lengths are checked before use, memory is reserved only for data that the file has, nothing recurses
@@ -16,6 +16,7 @@ pub mod rank_file;
 pub mod rwkv;
 pub mod sentencepiece;
 pub mod sentencepiece_check;
+mod sentencepiece_text;
 pub mod tekken;
 mod texts;
 

@@ -98,51 +98,6 @@ def varint(number: int) -> bytes:
     return bytes(digits)
 
 
-_TAGS_OF_PIECE = (b"\x1a", b"\x20", b"\x28", b"\x12")
-_MAX_TABLE = 1 << 16
-_tables: list[list[bytes]] = [[], [], [], []]
-
-
-class _Fields:
-    """The tag and varint of any number: a table without an end."""
-
-    def __init__(self, tag: bytes) -> None:
-        self._tag = tag
-
-    def __getitem__(self, number: int) -> bytes:
-        return self._tag + varint(number)
-
-
-def field_tables(length: int) -> Sequence[list[bytes] | _Fields]:
-    """Returns the starts of a piece's fields by their numbers: those of the surface, begin, end and of the piece
-    itself, for numbers up to ``length``."""
-    if length > _MAX_TABLE:
-        return [_Fields(tag) for tag in _TAGS_OF_PIECE]
-    global _tables
-    tables = _tables  # another thread can replace them
-    if len(tables[0]) <= length:
-        size = min(2 * length + 256, _MAX_TABLE)
-        _tables = tables = [[tag + varint(number) for number in range(size + 1)] for tag in _TAGS_OF_PIECE]
-    return tables
-
-
-def serialize_columns(
-    text: bytes, heads: Iterable[bytes], surfaces: Sequence[bytes | None], starts: Sequence[int], ends: Sequence[int]
-) -> bytes:
-    """Returns the bytes of the message SentencePieceText of the columns of its pieces: the first two fields, the text
-    (None for no field), start and end."""
-    surface_fields, start_fields, end_fields, _ = field_tables(len(text))
-    bodies = [
-        head
-        + (b"" if surface is None else surface_fields[len(surface)] + surface)
-        + start_fields[start]
-        + end_fields[end]
-        for head, surface, start, end in zip(heads, surfaces, starts, ends, strict=False)
-    ]
-    piece_fields = field_tables(max(map(len, bodies), default=0))[3]
-    return field(b"\x0a", text) + b"".join([piece_fields[len(body)] + body for body in bodies])
-
-
 class ImmutableItems(Sequence[T], Generic[T]):
     """The pieces of an immutable text, or the texts of an immutable list of results."""
 

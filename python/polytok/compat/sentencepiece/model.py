@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
+from ..._core import sentencepiece_decode_with_spans, sentencepiece_text, sentencepiece_text_of_ids
 from ...errors import ArgumentError, FormatError, SpecError
 from ...loading import load
 from ...records import replace
@@ -23,11 +23,11 @@ from ...spec import Bpe, Kind, SentencePieceDecode, SentencePieceNormalize, Unig
 from ...tokenizer import Tokenizer
 from ...values import Text
 from .lines import line, out_of_range
-from .messages import Piece, PiecesOfText, field, serialize_columns, varint
+from .messages import Piece, PiecesOfText
 from .normalizing import NormalizingEngine
 
 _CHARACTER = rb"(?:[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+)"
-_WITHOUT_TEXT = (Kind.UNKNOWN, Kind.CONTROL)
+_ERRORS_OF_IDS = (IndexError, OverflowError, TypeError, ArgumentError)
 _random = random.Random()
 _nbest_timeout = [30_000]
 
@@ -49,20 +49,11 @@ def _text(piece: bytes) -> str | None:
         return None
 
 
-class _Heads(dict[int, bytes]):
-    """The first two fields of each piece's message, by id, which do not depend on the text."""
-
-    def __init__(self, pieces: Sequence[bytes]) -> None:
-        super().__init__()
-        self._pieces = pieces
-
-    def __missing__(self, id: int) -> bytes:
-        head = self[id] = _head(self._pieces[id], id)
-        return head
-
-
-def _head(piece: bytes, id: int) -> bytes:
-    return field(b"\x0a", piece) + b"\x10" + varint(id)
+def _error_of_ids(error: Exception) -> Exception:
+    """Returns sentencepiece's error of wrong ids."""
+    if isinstance(error, (IndexError, OverflowError)):
+        return out_of_range()
+    return TypeError("Input must be an integer buffer, list of integers, or a sequence of integers.")
 
 
 class Model:
@@ -78,6 +69,13 @@ class Model:
                 f"INTERNAL: a file of {self.tokenizer.spec.origin.format}, not of SentencePiece: use polytok.load"
             )
         self.data = data
+        core = self.tokenizer._core
+        self.encode_ids = core.encode
+        """Returns the ids of a text."""
+        self.serialized = partial(sentencepiece_text, core)
+        """Returns the bytes of the message SentencePieceText of the best segmentation."""
+        self._decode_ids = core.decode
+        self._decode_serialized = partial(sentencepiece_text_of_ids, core)
         spec = self.tokenizer.spec
         self.unk_id = spec.names.get("unk", 0)
         self.size = len(spec.vocab)
@@ -147,44 +145,19 @@ class Model:
             ],
         )
 
-    def serialized(self, text: bytes) -> bytes:
-        """Returns the bytes of the message SentencePieceText of the best segmentation."""
-        ids, _, _, starts, ends = (column.tolist() for column in self.tokenizer.spans(text))
-        heads: Iterable[bytes]
-        if self.unk_id in ids:  # the piece of unknown text depends on the text
-            known, unk_id, tokens = self._heads, self.unk_id, self.tokenizer.tokens(text)
-            heads = [known[id] if id != unk_id else _head(tokens[number].piece, id) for number, id in enumerate(ids)]
-        else:
-            heads = map(self._heads.__getitem__, ids)
-        byte_ids = self._byte_ids
-        surfaces = [
-            text[start:end] if end > start or id not in byte_ids else None
-            for id, start, end in zip(ids, starts, ends, strict=True)
-        ]
-        return serialize_columns(text, heads, surfaces, starts, ends)
-
-    @cached_property
-    def _byte_ids(self) -> frozenset[int]:
-        """The ids of bytes; only the last byte of a character has a text."""
-        return frozenset(id for id, kind in enumerate(self.kinds) if kind == Kind.BYTE)
-
-    @cached_property
-    def _heads(self) -> _Heads:
-        return _Heads(self.pieces)
-
     def offsets(self, text: Text, returns_bytes: bool) -> dict[str, Any]:
         """Returns the ids, pieces and spans of the best segmentation, in characters or in bytes."""
+        tokens = self.tokenizer._core.token_columns(text)
+        ids = tokens.ids()
+        pieces: list[Any] = list(map((self.pieces if returns_bytes else self.texts).__getitem__, ids))
+        if self.unk_id in ids:  # the piece of unknown text is the text
+            for number, piece in tokens.own_texts():
+                pieces[number] = piece if returns_bytes else piece.decode("utf-8", errors="replace")
+        if not returns_bytes or text.isascii():
+            return {"ids": ids, "pieces": pieces, "offsets": tokens.offsets()}
         spans = self.tokenizer.spans(text)
-        ids: list[int] = spans.ids.tolist()
-        pieces: list[Any]
-        if self.unk_id in ids:
-            found = [token.piece for token in self.tokenizer.tokens(text)]
-            pieces = list(found) if returns_bytes else [piece.decode("utf-8", errors="replace") for piece in found]
-        else:
-            table: list[Any] = self.pieces if returns_bytes else self.texts
-            pieces = [table[id] for id in ids]
-        starts, ends = (spans.byte_starts, spans.byte_ends) if returns_bytes else (spans.starts, spans.ends)
-        return {"ids": ids, "pieces": pieces, "offsets": list(zip(starts.tolist(), ends.tolist(), strict=True))}
+        offsets = list(zip(spans.byte_starts.tolist(), spans.byte_ends.tolist(), strict=True))
+        return {"ids": ids, "pieces": pieces, "offsets": offsets}
 
     def sample(self, text: Text, nbest_size: int, alpha: float) -> list[int]:
         """Returns the ids of a random segmentation."""
@@ -263,16 +236,14 @@ class Model:
     def decode(self, ids: Any) -> str:
         """Returns the text of ids. Raises IndexError for an unknown id."""
         try:
-            return self.tokenizer.decode(ids)
-        except (IndexError, OverflowError) as error:
-            raise out_of_range() from error
-        except (TypeError, ArgumentError) as error:
-            raise TypeError("Input must be an integer buffer, list of integers, or a sequence of integers.") from error
+            return self._decode_ids(ids)
+        except _ERRORS_OF_IDS as error:
+            raise _error_of_ids(error) from error
 
     def decode_pieces(self, row: Sequence[str | bytes]) -> str:
         """Returns the text of pieces. A piece that is not in the vocabulary prints itself."""
-        id_of_text: dict[Any, int] = self.id_of_text
-        if None not in (ids := [id_of_text.get(piece) for piece in row]):
+        ids = list(map(self._find_id, row))
+        if None not in ids:
             return self.decode(ids)
         pieces = [piece.encode("utf-8") if isinstance(piece, str) else piece for piece in row]
         found = list(map(self.id_of_piece.get, pieces))
@@ -282,56 +253,44 @@ class Model:
         return decode_by_rules(self._vocabulary, self._decode_rules, known).decode("utf-8", errors="replace")
 
     @cached_property
+    def _find_id(self) -> Callable[[Any], int | None]:
+        return self.id_of_text.get
+
+    @cached_property
     def _vocabulary(self) -> Vocabulary:
         return Vocabulary(self.tokenizer.spec.vocab)
 
-    def decode_columns(self, ids: Sequence[int]) -> tuple[list[bytes], list[int]] | None:
-        """Returns the text that each id adds, and the place where it ends; None for byte pieces and rules of decoded
-        texts, which need `decode_spans`."""
-        rules = self._decode_rules
-        if rules.denormalize is not None or not self._wide_byte_ids.isdisjoint(ids):
-            return None
-        surfaces = [self._surfaces[id] for id in ids]
-        if rules.add_dummy_prefix or rules.remove_extra_whitespaces:
-            for number, id in enumerate(ids):
-                is_mark = self.pieces[id].startswith(SPACE_MARK_BYTES) and self.kinds[id] not in _WITHOUT_TEXT
-                surfaces[number] = surfaces[number][is_mark:]
-                if surfaces[number] or (is_mark and not rules.remove_extra_whitespaces):
-                    break
-        return surfaces, list(accumulate(map(len, surfaces)))
+    def decode_serialized(self, ids: Any) -> bytes:
+        """Returns the bytes of the message SentencePieceText of decoded ids. Raises IndexError for an unknown id."""
+        self._check_places()
+        try:
+            return self._decode_serialized(ids)
+        except _ERRORS_OF_IDS as error:
+            raise _error_of_ids(error) from error
 
-    @cached_property
-    def _wide_byte_ids(self) -> frozenset[int]:
-        """The ids of bytes that are only parts of characters."""
-        return frozenset(id for id in self._byte_ids if int(self.pieces[id][3:5], 16) >= 0x80)
+    def decode_mapping(self, ids: Any, returns_bytes: bool) -> dict[str, Any]:
+        """Returns the text of ids, the ids and the pieces, and their spans in characters or in bytes. Raises IndexError
+        for an unknown id."""
+        self._check_places()
+        try:
+            text, offsets = sentencepiece_decode_with_spans(self.tokenizer._core, ids, not returns_bytes)
+        except _ERRORS_OF_IDS as error:
+            raise _error_of_ids(error) from error
+        row = list(map(int, ids))
+        pieces = list(map((self.pieces if returns_bytes else self.texts).__getitem__, row))
+        return {"text": text, "ids": row, "pieces": pieces, "offsets": offsets}
 
-    @cached_property
-    def _surfaces(self) -> list[bytes]:
-        """The texts that the pieces add to a decoded text, except at its start."""
-        surfaces = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in self.pieces]
-        for id, kind in enumerate(self.kinds):
-            if kind in _WITHOUT_TEXT:
-                surfaces[id] = self._decode_rules.unk_surface if kind == Kind.UNKNOWN else b""
-            elif kind == Kind.BYTE:
-                surfaces[id] = bytes([int(self.pieces[id][3:5], 16)])
-        return surfaces
-
-    def decode_serialized(self, ids: Sequence[int]) -> bytes:
-        """Returns the bytes of the message SentencePieceText of decoded ids."""
-        columns = self.decode_columns(ids)
-        if columns is None:
-            return self.decode_spans([(self.pieces[id], id) for id in ids]).serialize()
-        surfaces, ends = columns
-        heads = map(self._heads.__getitem__, ids)
-        return serialize_columns(b"".join(surfaces), heads, surfaces, [0, *ends[:-1]], ends)
-
-    def decode_spans(self, pieces: Iterable[tuple[bytes, int | None]]) -> PiecesOfText:
-        """Returns the text of pieces with the span of each piece in it."""
+    def _check_places(self) -> None:
+        """Raises RuntimeError if the pieces have no places in a decoded text."""
         if self._decode_rules.denormalize is not None:
             raise RuntimeError(
                 "UNIMPLEMENTED: the model changes decoded texts by rules of its own, so pieces have no places in them: "
                 "decode to str or bytes"
             )
+
+    def decode_spans(self, pieces: Iterable[tuple[bytes, int | None]]) -> PiecesOfText:
+        """Returns the text of pieces with the span of each piece in it."""
+        self._check_places()
         out: list[Piece] = []
         text = bytearray()
         run: list[tuple[bytes, int]] = []
@@ -375,7 +334,7 @@ class Model:
             place = end
         run.clear()
 
-    @property
+    @cached_property
     def _decode_rules(self) -> SentencePieceDecode:
         rules = self.tokenizer.spec.decode
         assert isinstance(rules, SentencePieceDecode)
@@ -391,17 +350,13 @@ class Model:
         return step
 
     @cached_property
-    def _user_defined(self) -> list[bytes]:
-        return [piece for piece, kind in zip(self.pieces, self.kinds, strict=True) if kind == Kind.USER_DEFINED]
-
-    @cached_property
     def normalizing(self) -> NormalizingEngine:
         """The engine of the normalizer."""
-        return NormalizingEngine(self.normalizer, self._user_defined)
+        return NormalizingEngine(self.tokenizer)
 
     def normalize(self, text: bytes) -> Aligned:
         """Returns a normalized text with the offset of each byte in the text."""
-        return self.normalizing.aligned(text)
+        return Aligned(*self.normalizing.with_offsets(text, False))
 
     def with_normalizer(self, flags: Mapping[str, Any]) -> Model:
         """Returns a model whose normalizer has other flags."""

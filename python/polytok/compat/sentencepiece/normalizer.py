@@ -84,7 +84,7 @@ class SentencePieceNormalizer:
         the text."""
         if isinstance(input, list):
             return [self.Normalize(text, with_offsets) for text in input]
-        return normalized(self._engine, input, bool(with_offsets))
+        return normalized(self._engine, input, with_offsets)
 
     def Decompile(self) -> list[tuple[str, str]]:
         """Returns the rules: each text and its replacement, in the order of the texts."""
@@ -92,7 +92,7 @@ class SentencePieceNormalizer:
 
     @cached_property
     def _engine(self) -> NormalizingEngine:
-        return NormalizingEngine(self.step)
+        return NormalizingEngine.of_step(self.step)
 
     @property
     def step(self) -> SentencePieceNormalize:

@@ -55,7 +55,7 @@ def divided(
         raise RuntimeError(
             "INTERNAL: pretokenizer callback and pretokenization_delimiter cannot be set simultaneously."
         )
-    engine = NormalizingEngine(create_normalizer(resolved))
+    engine = NormalizingEngine.of_step(create_normalizer(resolved))
     reserved = _pattern([text.encode() for text, _ in reserved_pieces(resolved, model).values()])
     longest = resolved.max_sentence_length
     for number, line in enumerate(sentences):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .binding import Binding
+from .buffers import read_only_array
 from .lines import is_old, out_of_range, type_error, value_error
 from .messages import ImmutableNBestSentencePieceText, ImmutableSentencePieceText, PiecesOfText, serialize_nbest
 from .model import Model
@@ -22,6 +24,9 @@ _TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping
 _OLD_TYPES = (int, str, "proto", "serialized_proto", "immutable_proto")
 _OLD_DECODE_TYPES = (str, bytes, "serialized_proto", "immutable_proto")
 _PROTO_TYPES = frozenset({"proto", "serialized_proto", "immutable_proto", "offset_mapping"})
+_MESSAGE_TYPES = frozenset({"proto", "serialized_proto"})
+_DECODE_TYPES: tuple[Any, ...] = (str, bytes, *_PROTO_TYPES)
+_PLAIN_DECODE_TYPES: tuple[Any, ...] = (None, str, bytes, "serialized_proto", "proto", "offset_mapping")
 _NO_FLAGS = (None, None, False, False)
 _SAMPLING_HELP = (
     'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", and "alpha". "nbest_size" is '
@@ -179,7 +184,7 @@ class SentencePieceProcessor:
         return_bytes: Any = None,
     ) -> Any:
         """Encodes a text, or a list of texts."""
-        if isinstance(add_bos, (type, str)):  # in 0.2.1, the type is the second argument
+        if add_bos is not None and isinstance(add_bos, (type, str)):  # in 0.2.1, the type is the second argument
             if not is_old() or out_type is not None:
                 raise TypeError(f"add_bos={add_bos!r} is not a bool: write return_type={add_bos!r}")
             out_type, add_bos = add_bos, None
@@ -196,15 +201,14 @@ class SentencePieceProcessor:
             return self._sampled(input, kind, flags, size, strength, return_bytes)
         threads = self._threads(num_threads, thread_pool)
         if not isinstance(input, list):
-            text = _utf8(input)
-            model = self._loaded()
+            text = input if type(input) is str and input.isascii() else _utf8(input)
+            model = self._model if self._model is not None else self._loaded()
+            if kind in _MESSAGE_TYPES:
+                return _message(model.serialized(text), kind)
             if kind in _PROTO_TYPES:
                 return self._spanned(text, kind, _returns_bytes(input, return_bytes))
-            if kind == "numpy" and flags == _NO_FLAGS:
-                from .buffers import read_only_array
-
-                return read_only_array(model.tokenizer.encode_array(text))
-            return self._ids_as(kind, model.tokenizer.encode(text), text, flags, is_best=True)
+            ids = model.encode_ids(text)
+            return ids if kind is int and flags is _NO_FLAGS else self._ids_as(kind, ids, text, flags, is_best=True)
         texts = [_utf8(text, is_item=True) for text in input]
         model = self._loaded()
         if kind in _PROTO_TYPES:
@@ -261,11 +265,7 @@ class SentencePieceProcessor:
         if bos is not None or eos is not None:
             around = [[] if id is None else [id if has_ids else self._piece(kind, id)] for id in (bos, eos)]
             row = [*around[0], *row, *around[1]]
-        if kind == "numpy":
-            from .buffers import read_only_array
-
-            return read_only_array(row)
-        return row
+        return read_only_array(row) if kind == "numpy" else row
 
     def _piece(self, kind: Any, id: int) -> str | bytes:
         model = self._loaded()
@@ -288,12 +288,7 @@ class SentencePieceProcessor:
             return model.offsets(text, returns_bytes)
         if kind == "immutable_proto":
             return ImmutableSentencePieceText(model.encode(_bytes(text)))
-        data = model.serialized(_bytes(text))
-        if kind == "serialized_proto" or is_old():
-            return data
-        from .sentencepiece_pb2 import SentencePieceText
-
-        return SentencePieceText.FromString(data)
+        return _message(model.serialized(text), kind)
 
     def _result(self, result: PiecesOfText, kind: Any, returns_bytes: bool = False) -> Any:
         """Returns pieces with spans in the form that was asked for."""
@@ -301,11 +296,7 @@ class SentencePieceProcessor:
             return _offset_mapping(result, returns_bytes)
         if kind == "immutable_proto":
             return ImmutableSentencePieceText(result)
-        if kind == "serialized_proto" or is_old():
-            return result.serialize()
-        from .sentencepiece_pb2 import SentencePieceText
-
-        return SentencePieceText.FromString(result.serialize())
+        return _message(result.serialize(), kind)
 
     def _sampled(
         self, input: Any, kind: Any, flags: tuple[int | None, int | None, bool, bool], size: int, alpha: float, raw: Any
@@ -351,11 +342,7 @@ class SentencePieceProcessor:
     def _results(results: list[PiecesOfText], kind: Any) -> Any:
         if kind == "immutable_proto":
             return ImmutableNBestSentencePieceText(results)
-        if kind == "serialized_proto" or is_old():
-            return serialize_nbest(results)
-        from .sentencepiece_pb2 import NBestSentencePieceText
-
-        return NBestSentencePieceText.FromString(serialize_nbest(results))
+        return _message(serialize_nbest(results), kind, "NBestSentencePieceText")
 
     def SampleEncodeAndScore(
         self,
@@ -441,9 +428,9 @@ class SentencePieceProcessor:
         return_bytes: Any = None,
     ) -> Any:
         """Decodes ids or pieces, or a list of lists of them."""
-        is_plain = return_type is out_type is num_threads is thread_pool is return_bytes is None
-        if is_plain and type(input) is list and input and type(input[0]) is int and self._decodes_plainly():
-            return self._loaded().decode(input)
+        is_plain = out_type is num_threads is thread_pool is return_bytes is None
+        if is_plain and type(input) is list and input and self._decodes_plainly(type(input[0]), return_type):
+            return self._decoded(self._loaded(), input, return_type or str, False)
         kind = self._resolved_type(return_type, out_type, str)
         if return_bytes is not None and kind != "offset_mapping":
             raise value_error("return_bytes is only supported when return_type='offset_mapping'")
@@ -455,7 +442,7 @@ class SentencePieceProcessor:
             _check_old_input(input)
             if not input:
                 return ""
-        if kind not in (str, bytes, *_PROTO_TYPES) or (is_old() and kind == "proto"):
+        if kind not in _DECODE_TYPES or (is_old() and kind == "proto"):
             raise value_error(f"unknown return_type={kind} or input type")
         if input is None or (isinstance(input, (str, bytes)) and not input):
             input = []
@@ -471,36 +458,51 @@ class SentencePieceProcessor:
     def _processor(self) -> Binding:
         return Binding(self.Decode)
 
-    def _decodes_plainly(self) -> bool:
-        """Reports whether a list of ids is decoded without looking at options: for short lists, this is most of the
-        time."""
-        return self._model is not None and type(self._num_threads) is int and not is_old()
+    def _decodes_plainly(self, item_type: type, return_type: Any) -> bool:
+        """Reports whether a list of ids or pieces is decoded without looking at the other options: for short lists,
+        this is most of the time."""
+        return (
+            (item_type is int or item_type is str)
+            and return_type in _PLAIN_DECODE_TYPES
+            and self._model is not None
+            and type(self._num_threads) is int
+            and not is_old()
+        )
 
     def _decoded(self, model: Model, row: Any, kind: Any, returns_bytes: bool) -> Any:
-        is_pieces = len(row) > 0 and not hasattr(row, "dtype") and isinstance(row[0], (str, bytes))
-        if kind in (str, bytes):
+        is_pieces = len(row) > 0 and isinstance(row[0], (str, bytes)) and not hasattr(row, "dtype")
+        if kind is str or kind is bytes:
             text = model.decode_pieces(row) if is_pieces else model.decode(row)
             return text if kind is str else text.encode("utf-8")
         if is_pieces:
             pieces = [(piece, model.id_of_piece.get(piece)) for piece in map(_bytes, row)]
-        else:
+            row = [id for _, id in pieces]
+            if None in row or kind == "immutable_proto":
+                result = model.decode_spans(pieces)
+                is_mapping = kind == "offset_mapping"
+                return _offset_mapping(result, returns_bytes, True) if is_mapping else self._result(result, kind)
+        if kind == "offset_mapping":
+            return model.decode_mapping(row, returns_bytes)
+        if kind == "immutable_proto":
             model.decode(row)  # checks the ids
-            ids = [int(id) for id in row]
-            if kind in ("serialized_proto", "proto") and not is_old():
-                return _message(model.decode_serialized(ids), kind)
-            pieces = [(model.pieces[id], id) for id in ids]
-        if kind != "offset_mapping":
-            return self._result(model.decode_spans(pieces), kind, returns_bytes)
-        return _offset_mapping(model.decode_spans(pieces), returns_bytes, has_text=True)
+            return self._result(model.decode_spans((model.pieces[id], int(id)) for id in row), kind)
+        return _message(model.decode_serialized(row), kind)
 
     # Texts and pieces
 
     def Normalize(self, input: Any, with_offsets: Any = None) -> Any:
         """Returns the normalized text, or of each text of a list; with offsets, also the place of each character in
         the text."""
+        if type(input) is str and input.isascii() and self._model is not None:
+            engine = self._model.normalizing
+            if not with_offsets:
+                return engine.normalized(input, True)
+            result = engine.with_offsets(input, True)
+            if result[0]:
+                return result
         if isinstance(input, list):
             return [self.Normalize(text, with_offsets) for text in input]
-        return normalized(self._loaded().normalizing, input, bool(with_offsets))
+        return normalized(self._loaded().normalizing, input, with_offsets)
 
     def OverrideNormalizerSpec(self, **kwargs: Any) -> None:
         """Changes flags of the normalizer; only 0.2.1 has this method."""
@@ -702,12 +704,18 @@ def _has_bytes(rows: Any) -> bool:
     return len(row) > 0 and isinstance(row[0], bytes)
 
 
-def _message(data: bytes, kind: Any) -> Any:
-    if kind == "serialized_proto":
-        return data
-    from .sentencepiece_pb2 import SentencePieceText
+def _message(data: bytes, kind: Any, name: str = "SentencePieceText") -> Any:
+    """Returns the bytes of a message, or the message itself if ``kind`` is "proto" and 0.2.1 does not run."""
+    return data if kind == "serialized_proto" or is_old() else _parser(name)(data)
 
-    return SentencePieceText.FromString(data)
+
+@cache
+def _parser(name: str) -> Callable[[bytes], Any]:
+    """Returns the function that parses a message; protobuf is loaded when it is first needed."""
+    from . import sentencepiece_pb2
+
+    parse: Callable[[bytes], Any] = getattr(sentencepiece_pb2, name).FromString
+    return parse
 
 
 def _value_of(values: list[Any], id: Any) -> Any:
@@ -751,31 +759,17 @@ def is_true(value: Any) -> bool:
     raise RuntimeError(f'INVALID_ARGUMENT: cannot parse "{value}" as bool.')
 
 
-def normalized(engine: NormalizingEngine, input: Any, with_offsets: bool) -> Any:
+def normalized(engine: NormalizingEngine, input: Any, with_offsets: Any) -> Any:
     """Returns a normalized text in the type of the input, with the offset of each character (of bytes: of each
     byte)."""
-    source = _bytes(_utf8(input))
+    text = input if type(input) is str and input.isascii() else _utf8(input)
+    returns_str = not isinstance(input, bytes)
     if not with_offsets:
-        plain = engine.text(source)
-        return plain if isinstance(input, bytes) else plain.decode("utf-8", errors="replace")
-    result = engine.aligned(source)
-    if isinstance(input, bytes):
-        return result.text, list(result.origin) if result.text or result.origin != [len(input)] else []
-    text = result.text.decode("utf-8", errors="replace")
-    if not text and result.origin == [len(source)]:  # nothing but spaces, where SentencePiece returns no offsets
-        return text, [0]
-    places = _character_places(source)
-    starts = [place for place, byte in enumerate(result.text) if byte & 0xC0 != 0x80]
-    return text, [places[result.origin[start]] for start in (*starts, len(result.text))]
-
-
-def _character_places(text: bytes) -> list[int]:
-    """Returns the number of the character at each byte, and after the last one."""
-    places, count = [], -1
-    for byte in text:
-        count += byte & 0xC0 != 0x80
-        places.append(count)
-    return [*places, count + 1]
+        return engine.normalized(text, returns_str)
+    result, offsets = engine.with_offsets(text, returns_str)
+    if not result and offsets == [len(input)]:  # nothing but spaces, where SentencePiece returns no offsets
+        return result, [0] if returns_str else []
+    return result, offsets
 
 
 _add_methods()

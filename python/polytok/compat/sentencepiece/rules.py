@@ -67,17 +67,11 @@ def decompile(charsmap: bytes) -> list[tuple[str, str]]:
     """
     if len(charsmap) <= 4:
         raise RuntimeError("INTERNAL: No precompiled charsmap found in model.")
-    rules = _rules(charsmap, 256)
+    rules = _rules(charsmap)
     return sorted((key.decode("utf-8", "replace"), value.decode("utf-8", "replace")) for key, value in rules.items())
 
 
-def ascii_rules(charsmap: bytes) -> dict[bytes, bytes]:
-    """Returns the rules of a compiled map for texts that are ASCII."""
-    return _rules(charsmap, 128) if len(charsmap) > 4 else {}
-
-
-def _rules(charsmap: bytes, byte_count: int) -> dict[bytes, bytes]:
-    """Returns the rules whose texts have only the first bytes."""
+def _rules(charsmap: bytes) -> dict[bytes, bytes]:
     end = 4 + int.from_bytes(charsmap[:4], "little")
     units = np.frombuffer(charsmap[4:end], dtype="<u4")
     replacements = charsmap[end:]
@@ -85,7 +79,7 @@ def _rules(charsmap: bytes, byte_count: int) -> dict[bytes, bytes]:
     pending = [(b"", _child_offset(int(units[0])))]
     while pending:
         key, index = pending.pop()
-        for label in _child_labels(units, index, byte_count):
+        for label in _child_labels(units, index):
             unit = int(units[index ^ label])
             longer_key, child = key + bytes([label]), (index ^ label) ^ _child_offset(unit)
             if unit & 0x100:
@@ -100,9 +94,9 @@ def _child_offset(unit: int) -> int:
     return (unit >> 10) << (8 if unit & 0x200 else 0)
 
 
-def _child_labels(units: npt.NDArray[np.uint32], index: int, byte_count: int) -> list[int]:
+def _child_labels(units: npt.NDArray[np.uint32], index: int) -> list[int]:
     """Returns the bytes that follow the key whose children are at ``index``."""
-    places = index ^ np.arange(byte_count)
+    places = index ^ np.arange(256)
     places = places[places < len(units)]
     labels = places ^ index
     found: list[int] = labels[(units[places] & 0x8000_00FF) == labels].tolist()

@@ -157,10 +157,10 @@ class Encoding:
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Returns the token of a text or bytes; special tokens too. Raises `KeyError`."""
-        if isinstance(text_or_bytes, str):
-            text_or_bytes = text_or_bytes.encode()
         if text_or_bytes.__class__ is bytes and (token := self._mergeable_ranks.get(text_or_bytes)) is not None:
             return token
+        if isinstance(text_or_bytes, str):
+            text_or_bytes = text_or_bytes.encode()
         return self._core_bpe.encode_single_token(text_or_bytes)
 
     # Decoding
