@@ -74,7 +74,8 @@ class Edit:
         if self.present:
             parts.append(f"{len(self.present):,} to add {'were' if len(self.present) > 1 else 'was'} already present")
         if self.needed:
-            parts.append(f"{len(self.needed):,} selected {'stay' if len(self.needed) > 1 else 'stays'}, needed by merges")
+            verb = "stay" if len(self.needed) > 1 else "stays"
+            parts.append(f"{len(self.needed):,} selected {verb}, needed by merges")
         if self.reserved:
             parts.append(f"{len(self.reserved):,} reserved")
         return f"{', '.join(parts)}: ids up to {self.tokenizer.vocab_size - 1}"
