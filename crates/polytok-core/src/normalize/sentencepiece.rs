@@ -25,7 +25,7 @@ use crate::lazy::Lazy;
 use crate::space_mark;
 use crate::spec::{SentencePieceNormalize, SentencePieceVersion};
 use crate::trie::{NONE, ROOT, Trie};
-use crate::utf8::{decode_strict, is_start};
+use crate::utf8::{decode_strict, is_start, only_char};
 
 /// U+FFFD, for a byte that is not part of a character.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
@@ -105,8 +105,22 @@ impl SentencePieceNormalizer {
     }
 
     /// Reports whether a space is inserted after the text.
-    pub(super) fn adds_suffix(&self) -> bool {
+    pub fn adds_suffix(&self) -> bool {
         self.add_dummy_prefix && self.whitespace_as_suffix
+    }
+
+    /// Reports whether each character of `text[start..end]`, which starts at a step, is copied by a step of its own. Then
+    /// these bytes are also the normalized text of the steps, except a space that is inserted before or after the text.
+    pub fn copies_chars(&self, text: &[u8], start: usize, end: usize) -> bool {
+        let mut at = start;
+        while at < end {
+            let (output, consumed) = self.step(&text[at..]);
+            if output != &text[at..at + consumed] || output == b" " || only_char(output).is_none() {
+                return false;
+            }
+            at += consumed;
+        }
+        at == end
     }
 
     /// Reports whether there are user-defined pieces, which are copied.

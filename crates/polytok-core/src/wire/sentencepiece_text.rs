@@ -4,12 +4,12 @@
 //! Reference: sentencepiece.proto, and the order and presence of fields in what 0.2.3 writes. A byte piece that is not
 //! the last of its character covers nothing, and has no surface when a text is encoded.
 
-use polytok_memory::{self as memory, Grow};
+use polytok_memory::{self as memory, Copied, Grow};
 
 use super::protobuf::{push_varint, varint_len};
 use crate::error::Result;
 use crate::normalize::output::Span;
-use crate::sink::TextsAndSpans;
+use crate::sink::{OwnText, TextsAndSpans};
 use crate::spec::Kind;
 use crate::token_id::TokenId;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
@@ -49,17 +49,33 @@ impl Tokenizer {
         })
     }
 
-    /// Encodes a text to columns. Most texts have no unknown tokens, and without the texts of tokens, encoding is faster.
+    /// Encodes a text to columns with the texts of unknown tokens. Without these texts, encoding is faster, and most of
+    /// them can be copied from `text`.
     fn spans_with_unknown_texts(&self, text: &[u8]) -> Result<TextsAndSpans> {
         let options = EncodeOptions::default();
         let mut encoded = TextsAndSpans::with_room(text.len());
         self.encode_plain(text, options, &mut encoded.spans)?;
-        let is_unknown = |id| self.segmenter.fallback.unknown_id() == Some(id);
-        if TokenId::slice_of(&encoded.spans.ids).iter().any(|&id| is_unknown(id)) {
+        if !self.copy_unknown_texts(text, &mut encoded) {
             encoded = TextsAndSpans::with_room(text.len());
             self.encode_plain(text, options, &mut encoded)?;
         }
         Ok(encoded)
+    }
+
+    /// Copies the texts of unknown tokens; returns false if normalization can have changed one of them. A space that is
+    /// inserted before the text can be part of the first token.
+    fn copy_unknown_texts(&self, text: &[u8], TextsAndSpans { spans, own_texts }: &mut TextsAndSpans) -> bool {
+        let Some(TokenId(unknown_id)) = self.segmenter.fallback.unknown_id() else { return true };
+        let normalizer = self.normalizer.sentencepiece().filter(|normalizer| !normalizer.adds_suffix());
+        let unknown_tokens = spans.ids.iter().enumerate().filter(|&(_, &id)| id == unknown_id);
+        for (at, _) in unknown_tokens {
+            let (start, end) = (spans.starts[at] as usize, spans.ends[at] as usize);
+            if at == 0 || !normalizer.is_some_and(|normalizer| normalizer.copies_chars(text, start, end)) {
+                return false;
+            }
+            own_texts.checked_push((at, OwnText::Unknown(text[start..end].checked_to_vec())));
+        }
+        true
     }
 
     /// Decodes ids by SentencePiece's rules, and returns the message of the decoded text and the pieces of the ids. Spans

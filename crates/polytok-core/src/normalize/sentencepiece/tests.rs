@@ -82,6 +82,20 @@ fn spaces_and_offsets_are_those_of_the_reference() {
 }
 
 #[test]
+fn characters_are_copied_unless_a_step_changes_them() {
+    let Case(spec, pieces) = case("mdre").with_pieces(&["xy"]);
+    let normalizer = SentencePieceNormalizer::compile(spec, pieces, SentencePieceVersion::V0_2_3).unwrap();
+    let copies = |text: &[u8]| normalizer.copies_chars(text, 0, text.len());
+    for copied in ["", "ab", "é世😀", "▁", "x", "a\u{301}"] {
+        assert!(copies(copied.as_bytes()), "{copied:?}");
+    }
+    for changed in [&b"a b"[..], b"\xFF", b"a\xE3\x81", b"axy", "™".as_bytes(), "a\u{302}".as_bytes(), b"a\x01"] {
+        assert!(!copies(changed), "{changed:?}");
+    }
+    assert!(!normalizer.copies_chars("a\u{302}".as_bytes(), 0, 1), "a key that ends later");
+}
+
+#[test]
 fn invalid_bytes_are_replaced_and_not_rewritten_again() {
     assert_eq!(case("mre").run(b"a\xFFb"), ("a\u{FFFD}b".into(), vec![0, 1, 2, 3]));
     assert_eq!(case("mre").run("a\u{FFFD}b"), ("a_b".into(), vec![0, 1, 4, 5]));
