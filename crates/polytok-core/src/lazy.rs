@@ -4,10 +4,11 @@
 //! A value is built before its lock is taken, so no thread waits while another thread builds, and a fork hardly ever
 //! happens while the lock is held. The price: two threads can build the same value.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use polytok_memory as memory;
+
+use crate::sync::{AtomicUsize, Mutex, Ordering, fence};
 
 /// A value that is built when it is first needed.
 #[derive(Debug)]
@@ -145,9 +146,17 @@ impl<T, B> SteppedWarmup<T, B> {
     /// Returns the value, and builds all of the value if it is missing, even if little text was encoded so far.
     pub fn build_now(&self, build: impl FnOnce() -> Option<T>) -> Option<&T> {
         let value = self.warmup.build_now(build);
-        // The memory of unfinished steps is not needed any more.
-        self.unfinished.try_lock().ok().and_then(|mut unfinished| unfinished.take());
+        self.free_steps();
         value
+    }
+
+    /// Frees the memory of unfinished steps if the value is built. If another thread is doing a step, that thread frees
+    /// it after the step: because of the fences, it sees the value, or this thread sees that the lock is free.
+    fn free_steps(&self) {
+        fence(Ordering::SeqCst);
+        if self.warmup.value.peek().is_some() {
+            self.unfinished.try_lock().ok().and_then(|mut unfinished| unfinished.take());
+        }
     }
 
     /// Returns the value for a caller that is about to encode `bytes` bytes; None if the caller must take the slower
@@ -183,6 +192,8 @@ impl<T, B> SteppedWarmup<T, B> {
         match memory::run_caught(|| step(unfinished.take())).ok()? {
             Step::Unfinished(value) => {
                 *unfinished = Some(value);
+                drop(unfinished);
+                self.free_steps();
                 None
             }
             Step::Finished(value) => self.build_now(|| value),
@@ -300,5 +311,74 @@ pub(crate) mod tests {
         assert_eq!(warmup.get(1, || None, |_| panic!("too early")), None);
         assert_eq!(warmup.get(1, || None, |_| Step::Finished(None)), None);
         assert_eq!(warmup.get(1, || panic!("built again"), |_| panic!("built again")), None);
+    }
+}
+
+/// Runs the callers of a warm-up in every order.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_warmup_is_built_in_every_order_of_its_callers() {
+        loom::model(|| {
+            let warmup = Arc::new(Warmup::after_bytes(10));
+            let callers = [4, 5, 1].map(|bytes| {
+                let warmup = Arc::clone(&warmup);
+                thread::spawn(move || warmup.get(bytes, || Some(7)).is_some_and(|&value| value == 7))
+            });
+            let built = callers.map(|caller| caller.join().unwrap());
+            assert!(built.contains(&true));
+            assert_eq!(warmup.peek(), Some(&7));
+        });
+    }
+
+    type Steps = SteppedWarmup<u32, u32>;
+
+    /// Gets the value after 1 byte, or does a step, during which other threads run; two steps finish the value.
+    fn get(warmup: &Steps) -> Option<u32> {
+        let step = |done: Option<u32>| {
+            thread::yield_now();
+            match done {
+                None => Step::Unfinished(1),
+                Some(done) => Step::Finished(Some(done + 1)),
+            }
+        };
+        warmup.get(1, || panic!("the text is short"), step).copied()
+    }
+
+    #[test]
+    fn the_steps_of_a_warmup_are_done_once_and_in_order() {
+        loom::model(|| {
+            let warmup = Arc::new(Steps::after_bytes(2));
+            let callers = [(); 2].map(|()| {
+                let warmup = Arc::clone(&warmup);
+                thread::spawn(move || get(&warmup))
+            });
+            for caller in callers {
+                assert_eq!(caller.join().unwrap(), None);
+            }
+            assert_eq!([get(&warmup), get(&warmup)], [Some(2), Some(2)]);
+        });
+    }
+
+    #[test]
+    fn the_memory_of_the_steps_is_freed_by_a_long_text_in_every_order() {
+        loom::model(|| {
+            let warmup = Arc::new(Steps::after_bytes(2));
+            get(&warmup);
+            let steps = Arc::clone(&warmup);
+            let stepper = thread::spawn(move || get(&steps));
+            let build = || {
+                thread::yield_now();
+                Some(7)
+            };
+            assert_eq!(warmup.get(2, build, |_| panic!("the text is long")), Some(&7));
+            stepper.join().unwrap();
+            assert!(warmup.unfinished.lock().unwrap().is_none());
+        });
     }
 }

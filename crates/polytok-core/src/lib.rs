@@ -109,6 +109,7 @@ pub mod spec;
 pub mod special;
 pub mod split;
 pub mod streams;
+pub(crate) mod sync;
 pub mod table;
 pub mod texts;
 pub mod token_id;
