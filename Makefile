@@ -9,7 +9,7 @@
 #   make lint    formatting, lints, types, and whether the documentation builds
 #   make soak    mixed calls from threads for two hours: ids must not change and memory must not grow; SOAK are options
 #   make fuzz    every fuzzing target for FUZZ_SECONDS (60); FUZZ_TARGETS selects targets (needs a C++ compiler)
-#   make sanitize  tests of what threads share, with loom, which runs them in every order
+#   make sanitize  tests with AddressSanitizer, and those of threads with loom; SANITIZE selects: address loom
 #   make budget  whether encoding needs at most 3 % more instructions than bench/budget.json says (needs valgrind and
 #                the data)
 #   make docs    the documentation as a site, in the folder site/
@@ -80,8 +80,8 @@ fuzz: $(VENV)/installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check 'atheris>=3.1'
 	$(BIN)/python fuzz/run.py --seconds $(or $(FUZZ_SECONDS),60) $(FUZZ_OPTIONS) $(FUZZ_TARGETS)
 
-sanitize: $(VENV)/installed-test
-	sh scripts/sanitize.sh $(BIN)/python $(SANITIZE)
+sanitize:
+	sh scripts/sanitize.sh $(SANITIZE)
 
 budget: $(VENV)/installed-test
 	$(BIN)/python -m bench.budget --against bench/budget.json --gate 3
