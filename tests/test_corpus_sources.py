@@ -17,8 +17,9 @@ from local_server import Server, redirect, send, serving
 from polytok import ArgumentError, FileError, InputOptions
 from polytok.corpus.documents import documents
 from polytok.corpus.plan import Plan, plan
-from polytok.corpus.sources import Source, read_name_list, sources
+from polytok.corpus.sources import Source, sources
 from polytok.reading import remote
+from polytok.reading.names import read_name_list
 
 LINES = InputOptions(lines=True)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import warnings
 
-from ..corpus.sources import read_name_list
 from ..errors import ArgumentError
 from ..reading import InputOptions
 from ..reading.choices import MAX_RECORD_BYTES
+from ..reading.names import read_name_list
 from .option_values import no_input_hint
 from .options import parse_size
 

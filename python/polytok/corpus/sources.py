@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ..errors import ArgumentError, FileError
@@ -60,20 +59,6 @@ def sources(inputs: Inputs, *, output_folder: str | os.PathLike[str] | None = No
     if output_folder is not None:
         _check_outside_folder(file_names, os.fspath(output_folder))
     return tuple(map(_find_source, file_names))
-
-
-def read_name_list(path: str | os.PathLike[str]) -> list[str]:
-    """Returns the names that a file lists, one per line; blank lines are skipped.
-
-    Raises `FileError` if the file cannot be read, `ArgumentError` if it is not UTF-8.
-    """
-    try:
-        lines = Path(path).read_text("utf-8").splitlines()
-    except OSError as error:
-        raise FileError(error.errno, f"cannot read the list of files: {error.strerror}", str(path)) from error
-    except UnicodeDecodeError as error:
-        raise ArgumentError(f"{path} is not a text file that lists names, one a line: {error}") from error
-    return [line for line in lines if line.strip()]
 
 
 def _file_names(name: str) -> list[str]:

@@ -1,12 +1,13 @@
-"""Finds the files for names, which are paths, patterns of paths, or URLs."""
+"""Finds the files for names, which are paths, patterns of paths, or URLs, and reads lists of names."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
+from pathlib import Path
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, FileError
 from . import remote
 from .folders import files_in_folder
 
@@ -48,3 +49,17 @@ def _matching_files(pattern: str) -> list[str]:
         raise ArgumentError(
             f"the folders that match {pattern!r} are nested too deeply: name the folder, without **"
         ) from error
+
+
+def read_name_list(path: str | os.PathLike[str]) -> list[str]:
+    """Returns the names that a file lists, one per line; blank lines are skipped.
+
+    Raises `FileError` if the file cannot be read, `ArgumentError` if it is not UTF-8.
+    """
+    try:
+        lines = Path(path).read_text("utf-8").splitlines()
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read the list of files: {error.strerror}", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{path} is not a text file that lists names, one a line: {error}") from error
+    return [line for line in lines if line.strip()]
