@@ -2,6 +2,7 @@
 #
 #   make demo    set everything up and encode and decode a text in several scripts
 #   make test    set everything up and run all tests
+#   make test-slow  the tests that are too slow for each run; make test has smaller ones of the same
 #   make test-faults  500 faults of the storage of jobs, at random: errors, torn writes, crashes, power failures
 #   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
 #   make test-torch  the tests with PyTorch; TORCH_OPTIONS are options of pip, which can select a CPU build
@@ -22,7 +23,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-faults test-torch test-transformers test-xgrammar parity lint lint-rust soak fuzz sanitize budget docs vocabularies bench licenses wheel sdist clean check-tools
+.PHONY: demo test test-slow test-faults test-torch test-transformers test-xgrammar parity lint lint-rust soak fuzz sanitize budget docs vocabularies bench licenses wheel sdist clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -30,6 +31,9 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test
 	cargo test --quiet --workspace --exclude polytok-py
 	$(BIN)/python -m pytest -q -n 2
+
+test-slow: $(VENV)/installed-test
+	$(BIN)/python -m pytest -q -n 2 -m slow
 
 test-faults: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m corpus_faults --faults 500

@@ -64,7 +64,11 @@ def test_all_calls_answer_the_same(path: Path) -> None:
 @needs_data
 @pytest.mark.parametrize(
     ("name", "cls"),
-    [("bert_base_cased", "BertTokenizer"), ("llama2", "LlamaTokenizerFast"), ("clip_base", "CLIPTokenizerFast")],
+    [
+        ("bert_base_cased", "BertTokenizer"),
+        pytest.param("llama2", "LlamaTokenizerFast", marks=pytest.mark.slow),
+        pytest.param("clip_base", "CLIPTokenizerFast", marks=pytest.mark.slow),
+    ],
 )
 def test_folders_answer_the_same(name: str, cls: str, tmp_path: Path) -> None:
     folder = bank.write_folder(VOCAB / "huggingface" / f"{name}.json", cls, tmp_path)

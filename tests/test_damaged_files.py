@@ -26,7 +26,7 @@ from polytok.errors import EncodeError, FormatError, PolytokError, SpecError
 from polytok.spec import Spec
 
 FLIPS = int(os.environ.get("POLYTOK_FLIPS", "10000"))
-SECONDS_FOR_REAL_FILES = 20
+SECONDS_FOR_REAL_FILES = 8
 
 BYTE_LEVEL = list(byte_level.BYTES)
 BPE_MODEL = {"type": "BPE", "vocab": {text: id for id, text in enumerate([*BYTE_LEVEL, "th", "the", "<unk>"])}}

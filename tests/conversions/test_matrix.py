@@ -8,7 +8,7 @@ from conversions import matrix
 from conversions.page import PAGE
 from reference_specs import DATA, needs_data
 
-TEXTS = 250
+TEXTS = 150
 
 
 @needs_data

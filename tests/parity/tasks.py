@@ -48,12 +48,12 @@ FULL: Scale = {
 SLICE: Scale = {
     "corpus": 8_000,
     "whole": 20_000,
-    "valid": 1500,
-    "broken": 500,
-    "ids": 1500,
-    "marked": 300,
-    "properties": 400,
-    "streams": 800,
+    "valid": 800,
+    "broken": 300,
+    "ids": 800,
+    "marked": 200,
+    "properties": 300,
+    "streams": 500,
 }
 
 _seen = Seen()
