@@ -87,7 +87,7 @@ tokenizer = polytok.load("default")
 text = "some text naïve 吾輩 " * 40_000
 calls = {
     "encode": lambda: tokenizer.encode(text), "batch": lambda: tokenizer.encode_batch([text] * 4, threads=2),
-    "tokens": lambda: tokenizer.tokens(text), "train": lambda: polytok.train([text * 3], vocab_size=3_000),
+    "tokens": lambda: tokenizer.tokens(text), "train": lambda: polytok.train([text * 3], vocab_size=270),
 }
 call = calls[sys.argv[1]]
 ids = tokenizer.encode_array("a b").tolist()  # imports numpy, so that the signal does not interrupt the import
