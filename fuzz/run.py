@@ -147,7 +147,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python fuzz/run.py", description=__doc__)
     parser.add_argument("targets", nargs="*", help=f"by default all: {', '.join(target_names())}")
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
-    parser.add_argument("--quiet", type=int, default=0, help="stop a target after so many seconds without a new edge")
+    parser.add_argument("--quiet", type=int, default=0, help="seconds without a new edge that end a target")
     parser.add_argument("--sanitizer", help="address finds wrong uses of memory, and is twice as slow")
     parser.add_argument("--no-build", action="store_true", help="run the targets that were built before")
     arguments = parser.parse_args()

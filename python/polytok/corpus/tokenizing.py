@@ -158,7 +158,7 @@ def _create_job(
 
 
 def _check_source_count(job_plan: Plan) -> None:
-    """Raises `ArgumentError` for so many inputs that the manifest, which lists them, would be too large to be read."""
+    """Raises `ArgumentError` if the manifest, which lists the inputs, would be too large to be read."""
     entry_bytes = len(to_json(asdict(SourceEntry(name="", bytes=0))))  # without the name and the digits of counts
     if sum(entry_bytes + len(source.name) for source in job_plan.sources) > MAX_MANIFEST_BYTES:
         raise ArgumentError(
