@@ -42,19 +42,20 @@ impl SpecialFinder {
         is_found: impl Fn(&SpecialToken, usize, usize) -> bool,
         part: impl FnMut(TextPart) -> Result<()>,
     ) -> Result<()> {
-        let order = |index: usize| (Reverse(self.tokens[index].text.len()), index);
+        let order = |index: usize| (Reverse(self.texts[index].len()), index);
         let (mut places, mut searched_tokens) = self.find_places(text);
         places.sort_unstable_by_key(|&(index, start)| (order(index), start));
         searched_tokens.sort_unstable_by_key(|&index| order(index));
         let mut places = places.into_iter().peekable();
-        let mut partition = Partition { text, is_found, taken: ByteFlags::new(text.len()), tokens: Vec::new() };
+        let taken = ByteFlags::new(text.len());
+        let mut partition = Partition { finder: self, text, is_found, taken, tokens: Vec::new() };
         for searched_index in searched_tokens {
             while let Some((index, start)) = places.next_if(|place| order(place.0) < order(searched_index)) {
-                partition.take(&self.tokens[index], start);
+                partition.take(index, start);
             }
-            partition.take_everywhere(&self.tokens[searched_index]);
+            partition.take_everywhere(searched_index);
         }
-        places.for_each(|(index, start)| _ = partition.take(&self.tokens[index], start));
+        places.for_each(|(index, start)| _ = partition.take(index, start));
         partition.finish(part)
     }
 
@@ -64,7 +65,8 @@ impl SpecialFinder {
         let (mut places, mut searched_tokens, mut is_searched) = (Vec::new(), Vec::new(), Vec::new());
         for token_match in self.automaton.find_overlapping_iter(text) {
             let index = token_match.pattern().as_usize();
-            if is_searched.get(index) == Some(&true) {
+            // Normalization can leave nothing of a token's text.
+            if token_match.is_empty() || is_searched.get(index) == Some(&true) {
                 continue;
             }
             places.checked_push((index, token_match.start()));
@@ -105,6 +107,7 @@ fn largest_listed_count(counts: &[usize], max_places: usize) -> usize {
 
 /// The tokens that were found in a text so far.
 struct Partition<'a, F> {
+    finder: &'a SpecialFinder,
     text: &'a [u8],
     is_found: F,
     /// The bytes that belong to a token, or are the white space that a token drops.
@@ -122,10 +125,11 @@ struct FoundToken {
 }
 
 impl<F: Fn(&SpecialToken, usize, usize) -> bool> Partition<'_, F> {
-    /// Takes a token that occurs at `start`, if the bytes of the token are free and the token is found there. Returns
-    /// an offset before which the token cannot begin again.
-    fn take(&mut self, token: &SpecialToken, start: usize) -> usize {
-        let end = start + token.text.len();
+    /// Takes the token of an index that occurs at `start`, if the bytes of the token are free and the token is found
+    /// there. Returns an offset before which the token cannot begin again.
+    fn take(&mut self, index: usize, start: usize) -> usize {
+        let token = &self.finder.tokens[index];
+        let end = start + self.finder.texts[index].len();
         if let Some(taken_at) = self.taken.last_in(start, end) {
             return taken_at + 1;
         }
@@ -141,11 +145,11 @@ impl<F: Fn(&SpecialToken, usize, usize) -> bool> Partition<'_, F> {
     }
 
     /// Searches for a token in the whole text, and takes the token wherever that is possible.
-    fn take_everywhere(&mut self, token: &SpecialToken) {
-        let finder = memmem::Finder::new(&token.text);
+    fn take_everywhere(&mut self, index: usize) {
+        let finder = memmem::Finder::new(&self.finder.texts[index]);
         let mut from = 0;
         while let Some(distance) = self.text.get(from..).and_then(|rest| finder.find(rest)) {
-            let next = self.take(token, from + distance);
+            let next = self.take(index, from + distance);
             from = self.taken.next_free(next);
         }
     }
@@ -286,6 +290,20 @@ mod tests {
             let expected = partition_in_turn(&tokens, text.as_bytes(), is_found);
             proptest::prop_assert_eq!(partition(&finder(tokens), text.as_bytes(), is_found), expected);
         }
+    }
+
+    /// Found by fuzzing: the length of the original text was used, beyond the end of the normalized text.
+    #[test]
+    fn a_token_has_the_length_of_its_normalized_text() {
+        let tokens = vec![(token(1, "<A A>", 0), true), (token(2, "  ", 0), true)];
+        let texts = vec![b"<a>".to_vec(), Vec::new()];
+        let finder = SpecialFinder::new(tokens, texts, Matching::LongestFirst).unwrap().unwrap();
+        let special = |start| TextPart::Special(TokenId(1), start, start + 3);
+        assert_eq!(partition(&finder, b"<a>b<a>", |_| true), [special(0), TextPart::Text(3, 4), special(4)]);
+        assert_eq!(
+            partition(&finder, &b"<a>".repeat(99), |_| true),
+            (0..99).map(|i| special(3 * i)).collect::<Vec<_>>()
+        );
     }
 
     #[test]
