@@ -18,9 +18,8 @@ import tiktoken
 
 import default_vocab_text as text
 from default_vocab_doc import write_section
-from polytok.data import DEFAULT_FILE, DEFAULT_NAME, DEFAULT_PATTERN, DEFAULT_SIZE, DEFAULT_SPECIAL_TOKENS
+from polytok.data import DEFAULT_NAME, DEFAULT_PATTERN, DEFAULT_SIZE, DEFAULT_SPECIAL_TOKENS, default_ranks
 
-ROOT = Path(__file__).resolve().parent.parent
 CL100K_PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|"
     r"\s++$|\s*[\r\n]|\s+(?!\S)|\s"
@@ -38,8 +37,8 @@ O200K_PATTERN = "|".join(
 EncodeFunction = Callable[[str], Sequence[int]]
 
 
-def tiktoken_encoder(name: str, file: Path, pattern: str) -> EncodeFunction:
-    lines = (line.split() for line in file.read_bytes().splitlines())
+def tiktoken_encoder(name: str, rank_file: bytes, pattern: str) -> EncodeFunction:
+    lines = (line.split() for line in rank_file.splitlines())
     ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
     special_tokens = DEFAULT_SPECIAL_TOKENS if name == DEFAULT_NAME else {}
     return tiktoken.Encoding(
@@ -49,13 +48,17 @@ def tiktoken_encoder(name: str, file: Path, pattern: str) -> EncodeFunction:
 
 def load_encoders(vocab: Path) -> dict[str, EncodeFunction]:
     llama2_processor = sentencepiece.SentencePieceProcessor(model_file=str(vocab / "sentencepiece" / "llama2.model"))
-    default_path = ROOT / "python" / "polytok" / "data" / DEFAULT_FILE
+    published = vocab / "tiktoken"
     return {
-        f"**default** {DEFAULT_SIZE:,}": tiktoken_encoder(DEFAULT_NAME, default_path, DEFAULT_PATTERN),
+        f"**default** {DEFAULT_SIZE:,}": tiktoken_encoder(DEFAULT_NAME, default_ranks(), DEFAULT_PATTERN),
         "llama2 32,000": llama2_processor.encode,
         "RWKV World 65,536": pyrwkv_tokenizer.RWKVTokenizer().encode,
-        "cl100k_base 100,277": tiktoken_encoder("cl100k", vocab / "tiktoken" / "cl100k_base.tiktoken", CL100K_PATTERN),
-        "o200k_base 200,019": tiktoken_encoder("o200k", vocab / "tiktoken" / "o200k_base.tiktoken", O200K_PATTERN),
+        "cl100k_base 100,277": tiktoken_encoder(
+            "cl100k", (published / "cl100k_base.tiktoken").read_bytes(), CL100K_PATTERN
+        ),
+        "o200k_base 200,019": tiktoken_encoder(
+            "o200k", (published / "o200k_base.tiktoken").read_bytes(), O200K_PATTERN
+        ),
     }
 
 

@@ -1,4 +1,4 @@
-"""Trains the embedded default vocabulary, python/polytok/data/default.tiktoken, from text.
+"""Trains the embedded default vocabulary, python/polytok/data/default.pairs, from text.
 
 The vocabulary is a byte-level BPE in tiktoken's order of ranks. The 256 bytes have the lowest ranks. Then follow the
 characters that have an entry, each after the prefixes of its UTF-8 bytes, and then the merges of characters in the
@@ -14,7 +14,6 @@ them. The same inputs produce the same bytes.
 from __future__ import annotations
 
 import argparse
-import base64
 import hashlib
 import platform
 import re
@@ -29,7 +28,14 @@ import regex
 import default_vocab_text as text
 import polytok
 from default_vocab_doc import write_section
-from polytok.data import DEFAULT_FILE, DEFAULT_PATTERN, DEFAULT_SIZE, DEFAULT_SPECIAL_TOKENS
+from polytok.data import (
+    DEFAULT_FILE,
+    DEFAULT_PATTERN,
+    DEFAULT_SIZE,
+    DEFAULT_SPECIAL_TOKENS,
+    pairs_file,
+    rank_file,
+)
 from polytok.training import specs
 
 DATA = Path(__file__).resolve().parent.parent / "python" / "polytok" / "data"
@@ -197,7 +203,7 @@ def count_blocks_with_entry(entries: list[bytes], corpus: Path) -> list[int]:
     """Returns, for each entry, the number of blocks that use the entry or an entry merged from it. Chat is not
     counted."""
     ranks = {entry: rank for rank, entry in enumerate(entries)}
-    tokenizer = polytok.load(format_rank_file(entries), format="tiktoken", pattern=DEFAULT_PATTERN, special_tokens={})
+    tokenizer = polytok.load(rank_file(entries), format="tiktoken", pattern=DEFAULT_PATTERN, special_tokens={})
     block_masks = [0] * len(entries)
     sources = (source for source in text.read_sources(corpus) if source.name != text.CHAT_FILE)
     blocks = (block for source in sources for block in text.training_blocks(source))
@@ -236,8 +242,9 @@ def train_vocabulary(counts: text.PieceCounts, corpus: Path) -> list[bytes]:
     return final_entries[:size]
 
 
-def format_rank_file(entries: list[bytes]) -> bytes:
-    return b"".join(base64.b64encode(entry) + b" %d\n" % rank for rank, entry in enumerate(entries))
+def format_pairs_file(entries: list[bytes]) -> bytes:
+    ranks = {entry: rank for rank, entry in enumerate(entries)}
+    return pairs_file((ranks[a], ranks[b]) for a, b in (merge_by_rank(entry, ranks, 2) for entry in entries[256:]))
 
 
 def format_provenance(inputs: list[text.Source], entries: list[bytes], digest: str) -> str:
@@ -252,7 +259,7 @@ def format_provenance(inputs: list[text.Source], entries: list[bytes], digest: s
                 f"`regex` {regex.__version__} for the pieces; Python {platform.python_version()}."
             ),
             "",
-            f"sha256 of `{DEFAULT_FILE}`: `{digest}`",
+            f"sha256 as a rank file (`polytok.data.default_ranks`): `{digest}`",
             "",
             (
                 f"Entries: 256 bytes, {prefix_count:,} prefixes of characters, {char_entry_count:,} characters beyond "
@@ -277,9 +284,8 @@ def main() -> None:
         counts.add(source)
         inputs.append(source)
     entries = train_vocabulary(counts, corpus)
-    content = format_rank_file(entries)
-    digest = hashlib.sha256(content).hexdigest()
-    (DATA / DEFAULT_FILE).write_bytes(content)
+    digest = hashlib.sha256(rank_file(entries)).hexdigest()
+    (DATA / DEFAULT_FILE).write_bytes(format_pairs_file(entries))
     module = DATA / "__init__.py"
     source_text = module.read_text(encoding="utf-8")
     module.write_text(re.sub(r'"[0-9a-f]{64}"', f'"{digest}"', source_text), encoding="utf-8")

@@ -15,7 +15,7 @@ import tiktoken
 from polytok.data import (
     DEFAULT_NAME,
     DEFAULT_PATTERN,
-    DEFAULT_SHA256,
+    DEFAULT_RANKS_SHA256,
     DEFAULT_SIZE,
     DEFAULT_SPECIAL_TOKENS,
     default_ranks,
@@ -60,8 +60,8 @@ def encoding(entries: list[bytes]) -> tiktoken.Encoding:
     )
 
 
-def test_file_is_the_one_named_in_the_module() -> None:
-    assert hashlib.sha256(default_ranks()).hexdigest() == DEFAULT_SHA256
+def test_the_rank_file_has_the_hash_in_the_module() -> None:
+    assert hashlib.sha256(default_ranks()).hexdigest() == DEFAULT_RANKS_SHA256
 
 
 def test_lines_are_base64_and_contiguous_ranks() -> None:
