@@ -6,17 +6,19 @@
 #
 # The wheels for Linux are linked by zig, so they run with the oldest C library that their tag names, whatever this
 # machine has. One wheel serves CPython 3.10 and later, because the feature abi3 uses only Python's stable ABI.
+# While all crates are linked together, functions are inlined less than by default: that saves 1.5 % of the wheel, for at
+# most 1 % more instructions of encoding. zopfli saves 4 %.
 # PYTHON chooses the Python that runs the build; PROFILE=quick builds faster, for trying things out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-max_bytes=4000000
+max_bytes=$((4 << 20))
 target=${1:-$(rustc -vV | sed -n 's/^host: //p')}
 tools=target/wheel-tools
 [ -d "$tools" ] || "${PYTHON:-python3}" -m venv "$tools"
 if [ -d "$tools/bin" ]; then bin=$tools/bin; else bin=$tools/Scripts; fi
 "$bin/python" -m pip install --quiet --disable-pip-version-check \
-    'maturin>=1.9,<2' ziglang 'twine>=6' 'auditwheel>=6; platform_system == "Linux"' abi3audit
+    'maturin>=1.9,<2' ziglang 'zopfli>=0.4' 'twine>=6' 'auditwheel>=6; platform_system == "Linux"' abi3audit
 
 case $target in
     *-linux-gnu) options=(--zig --compatibility manylinux2014) ;;
@@ -26,9 +28,10 @@ esac
 folder=target/wheels/$target
 rm -rf "$folder"
 PATH="$PWD/$bin:$PATH" "$bin/maturin" build --profile "${PROFILE:-release}" --locked --strip --features abi3 --target "$target" \
-    ${options[@]+"${options[@]}"} --out "$folder"
+    ${options[@]+"${options[@]}"} --out "$folder" -- -C llvm-args=-inline-threshold=100
 
 wheel=$(echo "$folder"/*.whl)
+"$bin/python" scripts/recompress_wheel.py "$wheel"
 "$bin/python" -m twine check --strict "$wheel"
 case $target in *-linux-*) "$bin/auditwheel" show "$wheel" ;; esac
 "$bin/abi3audit" --strict --summary "$wheel"

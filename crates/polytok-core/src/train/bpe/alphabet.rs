@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use polytok_memory::Collect;
+use polytok_memory::{self as memory, Collect};
 
 use super::initial_symbols::{Affixes, WordUnit, for_each_char};
 use super::texts::SymbolTexts;
@@ -62,9 +62,9 @@ fn choose_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUn
     counts.extend(options.initial_chars.iter().map(|&c| (c, u64::MAX)));
     let mut chars: Vec<(char, u64)> = counts.into_iter().checked_collect();
     if let Some(limit) = options.limit {
-        chars.sort_unstable_by_key(|&(c, count)| (std::cmp::Reverse(count), c));
+        memory::sort_stably(&mut chars, |a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         chars.truncate(limit);
-        chars.sort_unstable();
+        memory::sort_stably(&mut chars, |a, b| a.0.cmp(&b.0));
     }
     Ok(chars.into_iter().map(|(c, _)| c).checked_collect())
 }

@@ -6,7 +6,6 @@
 //!
 //! Cost: that of `unigram::suffixes`, and 24 bytes for each candidate.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use polytok_memory::{self as memory, Grow};
@@ -69,7 +68,7 @@ fn characters(words: &WordCounts) -> Vec<(char, u64)> {
         }
     }
     let mut characters: Vec<(char, u64)> = counts.into_iter().collect();
-    characters.sort_unstable_by_key(|&(char, count)| Reverse((count, char)));
+    memory::sort_stably(&mut characters, |a, b| (b.1, b.0).cmp(&(a.1, a.0)));
     characters
 }
 

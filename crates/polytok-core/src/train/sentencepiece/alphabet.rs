@@ -78,7 +78,8 @@ impl Alphabet {
                     .into(),
             ));
         }
-        candidates_by_priority.sort_unstable_by_key(|&(is_required, count, c)| (!is_required, !count, c));
+        let priority = |&(is_required, count, c): &(bool, u64, char)| (!is_required, !count, c);
+        memory::sort_stably(&mut candidates_by_priority, |a, b| priority(a).cmp(&priority(b)));
         let mut chars = Vec::new();
         let mut covered_count = 0;
         for (_, count, c) in candidates_by_priority {
@@ -119,7 +120,7 @@ impl Alphabet {
     }
 
     fn from_chars(mut chars: Vec<(char, u64)>) -> Alphabet {
-        chars.sort_unstable_by_key(|&(c, count)| (!count, c));
+        memory::sort_stably(&mut chars, |a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut char_indexes = memory::filled(NONE, CODE_POINTS);
         for (index, &(c, _)) in chars.iter().enumerate() {
             char_indexes[c as usize] = index as u32;

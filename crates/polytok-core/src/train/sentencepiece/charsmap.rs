@@ -22,7 +22,7 @@ impl CharsmapRules {
     /// Creates a rule set from rules in any order. If several rules have the same key, the last rule counts.
     pub fn new(mut rules: Vec<(String, String)>) -> CharsmapRules {
         rules.reverse();
-        rules.sort_by(|a, b| a.0.cmp(&b.0)); // stable: the last of equal keys comes first
+        memory::sort_stably(&mut rules, |a, b| a.0.cmp(&b.0)); // stable: the last of equal keys comes first
         rules.dedup_by(|later, first| later.0 == first.0);
         CharsmapRules(rules)
     }

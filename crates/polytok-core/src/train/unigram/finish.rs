@@ -33,7 +33,7 @@ pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<Sc
         });
         scores_by_text.checked_insert(text, score);
     }
-    trained.sort_unstable_by(|a, b| compare_by_score(*a, *b));
+    memory::sort_stably(&mut trained, |a, b| compare_by_score(*a, *b));
     for (text, score) in trained {
         if scores_by_text.len() == size {
             break;
@@ -42,7 +42,7 @@ pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<Sc
         scores_by_text.entry(text.checked_to_vec()).or_insert(score);
     }
     let mut all: Vec<ScoredPiece> = scores_by_text.into_iter().checked_collect();
-    all.sort_unstable_by(|a, b| compare_by_score((&a.0, a.1), (&b.0, b.1)));
+    memory::sort_stably(&mut all, |a, b| compare_by_score((&a.0, a.1), (&b.0, b.1)));
     all
 }
 

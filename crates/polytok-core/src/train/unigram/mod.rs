@@ -35,7 +35,7 @@ use std::borrow::BorrowMut;
 use lanes::WordLane;
 use numeric::ApproximationTables;
 use pieces::ScoredPieces;
-use polytok_memory::Collect;
+use polytok_memory::{Collect, sort_stably};
 use sentences::CountedSentences;
 use workers::Workers;
 
@@ -116,7 +116,7 @@ fn characters(words: &WordCounts, alphabet: &Alphabet, options: &SentencePieceOp
     let mut chars_in_words: Vec<(char, u64)> =
         alphabet.chars.iter().map(|&(char, _)| (char, counts.count(char))).checked_collect();
     chars_in_words.retain(|&(char, count)| count > 0 && !delimiter.contains(char));
-    chars_in_words.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
+    sort_stably(&mut chars_in_words, |a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     Ok(chars_in_words)
 }
 

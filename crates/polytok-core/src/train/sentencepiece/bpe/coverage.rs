@@ -45,7 +45,7 @@ fn compute_savings_of_chars(alphabet: &Alphabet) -> Result<Vec<(char, i128)>> {
     let mut savings_of_chars: Vec<(char, u64, i128)> = multi_byte_chars
         .map(|&(c, count)| (c, count, i128::from(count) * (c.len_utf8() as i128 - 1)))
         .checked_collect();
-    savings_of_chars.sort_unstable_by_key(|&(c, count, gain)| (-gain, !count, c));
+    memory::sort_stably(&mut savings_of_chars, |a, b| (b.2, b.1).cmp(&(a.2, a.1)).then(a.0.cmp(&b.0)));
     if u32::try_from(savings_of_chars.len()).is_err() {
         return Err(Error::Argument("the alphabet has too many characters; lower character_coverage".into()));
     }
