@@ -152,6 +152,21 @@ def test_a_column_that_occurs_twice(tmp_path: Path, kind: str) -> None:
     assert sum(map(len, blocks)) == 50_000 and max(block.texts.nbytes for block in blocks) < 1 << 25
 
 
+@pytest.mark.parametrize("column", ["text", "nested.text"])
+def test_a_small_parquet_file_of_a_text_that_many_rows_repeat(tmp_path: Path, column: str) -> None:
+    """The 20,000 rows of a few kilobytes have a gigabyte together; a batch of them has 64 MB."""
+    path = tmp_path / "texts.parquet"
+    texts = arrow.DictionaryArray.from_arrays(arrow.array([0] * 20_000), arrow.array(["x" * 60_000]))
+    texts = texts.dictionary_decode() if column == "text" else texts.cast(arrow.string())
+    nested = arrow.StructArray.from_arrays([texts, texts], ["text", "other"])
+    write(path, arrow.table({"text": texts} if column == "text" else {"nested": nested}))
+    assert path.stat().st_size < 10_000
+    with path.open("rb") as file:
+        table = tables.open_table("texts.parquet", file, b"PAR1", "parquet")
+        sizes = [(batch.num_rows, batch.nbytes) for batch in table.batches(0, [column])]
+    assert sum(rows for rows, _ in sizes) == 20_000 and max(size for _, size in sizes) < (1 << 26) + 100_000
+
+
 @pytest.mark.parametrize("kind", FORMATS)
 def test_tables_without_rows(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"texts.{kind}"
