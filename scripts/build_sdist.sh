@@ -2,7 +2,7 @@
 # Builds the source distribution, in the folder dist/. It contains the sources of all crates, so that installing it needs
 # a Rust compiler but no network:
 #
-#   pip install --no-index --no-build-isolation --find-links FOLDER polytok-VERSION.tar.gz
+#   pip install --no-index --find-links FOLDER polytok-VERSION.tar.gz
 #
 # where FOLDER has the wheels of maturin and of the packages in `dependencies` of pyproject.toml.
 set -euo pipefail

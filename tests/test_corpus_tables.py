@@ -152,19 +152,41 @@ def test_a_column_that_occurs_twice(tmp_path: Path, kind: str) -> None:
     assert sum(map(len, blocks)) == 50_000 and max(block.texts.nbytes for block in blocks) < 1 << 25
 
 
-@pytest.mark.parametrize("column", ["text", "nested.text"])
-def test_a_small_parquet_file_of_a_text_that_many_rows_repeat(tmp_path: Path, column: str) -> None:
-    """The 20,000 rows of a few kilobytes have a gigabyte together; a batch of them has 64 MB."""
+ENCODINGS: dict[str, dict[str, Any]] = {
+    "dictionary": {"use_dictionary": True},
+    "delta": {"use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}},
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_small_parquet_file_of_a_text_that_many_rows_repeat(tmp_path: Path, encoding: str) -> None:
+    """The 20,000 rows of a few kilobytes have a gigabyte together; a batch of them has 256 rows."""
     path = tmp_path / "texts.parquet"
-    texts = arrow.DictionaryArray.from_arrays(arrow.array([0] * 20_000), arrow.array(["x" * 60_000]))
-    texts = texts.dictionary_decode() if column == "text" else texts.cast(arrow.string())
-    nested = arrow.StructArray.from_arrays([texts, texts], ["text", "other"])
-    write(path, arrow.table({"text": texts} if column == "text" else {"nested": nested}))
-    assert path.stat().st_size < 10_000
+    repeated = arrow.DictionaryArray.from_arrays(arrow.array([0] * 20_000), arrow.array(["x" * 60_000]))
+    parquet.write_table(arrow.table({"text": repeated.dictionary_decode()}), path, **ENCODINGS[encoding])
+    assert path.stat().st_size < 50_000
     with path.open("rb") as file:
         table = tables.open_table("texts.parquet", file, b"PAR1", "parquet")
-        sizes = [(batch.num_rows, batch.nbytes) for batch in table.batches(0, [column])]
-    assert sum(rows for rows, _ in sizes) == 20_000 and max(size for _, size in sizes) < (1 << 26) + 100_000
+        sizes = [(batch.num_rows, batch.nbytes) for batch in table.batches(0, ["text"])]
+    assert sum(rows for rows, _ in sizes) == 20_000 and max(size for _, size in sizes) < 256 * 60_100
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_the_batches_of_short_texts_after_a_long_one_are_joined(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "texts.parquet"
+    texts = ["x" * 3_000_000, *(f"text {number}" for number in range(50_000))]
+    options = {"use_dictionary": False, "column_encoding": {"text": encoding}}
+    parquet.write_table(arrow.table({"text": texts}), path, **options)
+    blocks = read_columns(path, reading_of("parquet"))
+    assert [text for block in blocks for text in block.texts.to_list()] == [text.encode() for text in texts]
+    assert len(blocks) < 10
+
+
+def test_a_dictionary_column_beside_numbers_is_not_divided(tmp_path: Path) -> None:
+    path = tmp_path / "texts.parquet"
+    texts = arrow.array([f"text {number % 5000}" for number in range(40_000)]).dictionary_encode()
+    write(path, arrow.table({"text": texts, "id": arrow.array(range(40_000))}))
+    assert len(read_columns(path, reading_of("parquet"), ["id"])) < 10
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -30,8 +30,9 @@ from .streams import DamageError, is_compressed
 # The maximum number of rows in a batch. It limits the memory for columns that expand a lot when they are decoded.
 _MAX_BATCH_ROWS = 1 << 14
 _BUFFER_BYTES = 1 << 20
-# The rows of a batch repeat texts of a Parquet page's dictionary at most up to this number of bytes.
-_MAX_REPEATED_BYTES = 1 << 26
+# The number of rows that pyarrow decodes at a time from a Parquet file. A few bytes of a page can repeat a long text in
+# every row (of a dictionary, or by delta encoding), and nothing in the file's metadata limits the length of this text.
+_MAX_DECODED_ROWS = 256
 
 
 class Table(Protocol):
@@ -96,60 +97,45 @@ class _ParquetTable:
     """A Parquet file, whose row groups are decoded in batches."""
 
     def __init__(self, arrow: Any, file: Any) -> None:
+        parquet = importlib.import_module("pyarrow.parquet")
+        options = {"pre_buffer": False, "buffer_size": _BUFFER_BYTES, "page_checksum_verification": True}
         self._arrow = arrow
-        self._source = file
-        self._file = self._open()
-        self._file_with_dictionaries: tuple[list[str], Any] = ([], None)
+        self._file = parquet.ParquetFile(file, **options)
         self.schema = self._file.schema_arrow
         metadata = self._file.metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         self._row_counts = [group.num_rows for group in groups]
         self.sizes: Sequence[int] = [group.total_byte_size for group in groups]
 
-    def _open(self, dictionary_paths: Sequence[str] = ()) -> Any:
-        """Opens the file; the columns with these paths are read as the dictionaries and indices of their pages."""
-        options = {"pre_buffer": False, "buffer_size": _BUFFER_BYTES, "page_checksum_verification": True}
-        parquet = importlib.import_module("pyarrow.parquet")
-        return parquet.ParquetFile(self._source, read_dictionary=list(dictionary_paths), **options)
-
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        batch_rows = _rows_per_block(self._row_counts[group], self.sizes[group])
-        if longest := self._longest_repeated_texts(group, columns):
-            batch_rows = max(1, min(batch_rows, _MAX_REPEATED_BYTES // longest))
-        yield from self._iterate(self._file, batch_rows, group, columns)
+        block_rows = _rows_per_block(self._row_counts[group], self.sizes[group])
+        types = (self.schema.field(_column_path(self.schema, name)[0]).type for name in columns)
+        rows = min(block_rows, _MAX_DECODED_ROWS) if any(map(self._can_repeat, types)) else block_rows
+        batches = self._file.iter_batches(rows, row_groups=[group], columns=list(columns), use_threads=False)
+        yield from self._joined(batches, block_rows)
 
-    def _iterate(self, file: Any, rows: int, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        batches: Iterator[Any] = file.iter_batches(rows, row_groups=[group], columns=list(columns), use_threads=False)
-        return batches
-
-    def _longest_repeated_texts(self, group: int, columns: Sequence[str]) -> int:
-        """Returns the bytes of the longest texts in the columns' dictionaries, which few bytes of a page can repeat.
-
-        Only the first page of a column can be its dictionary, so it is enough to read a row. The other rows are not
-        read this way, because pyarrow would look up each of their texts, too, which takes half of the time of encoding.
-        The sizes and encodings in the file's metadata do not limit the length of a text.
-        """
-        leaves = (self._file.metadata.schema.column(index) for index in range(len(self._file.metadata.schema)))
-        paths = [
-            leaf.path
-            for leaf in leaves
-            if leaf.physical_type == "BYTE_ARRAY" and any(f"{leaf.path}.".startswith(f"{name}.") for name in columns)
-        ]
-        if not paths:
-            return 0
-        if self._file_with_dictionaries[0] != paths:
-            self._file_with_dictionaries = (paths, self._open(paths))
-        first_row = next(self._iterate(self._file_with_dictionaries[1], 1, group, columns), None)
-        return sum(map(self._longest_in_dictionary, first_row.columns)) if first_row is not None else 0
-
-    def _longest_in_dictionary(self, column: Any) -> int:
+    def _can_repeat(self, column_type: Any) -> bool:
+        """Reports whether decoding can repeat long values: not numbers, and not what is decoded to a dictionary."""
         types = self._arrow.types
-        if types.is_struct(column.type):
-            return sum(map(self._longest_in_dictionary, column.flatten()))
-        if not types.is_dictionary(column.type) or not len(column.dictionary):
-            return 0
-        compute = importlib.import_module("pyarrow.compute")
-        return compute.max(compute.binary_length(column.dictionary)).as_py() or 0
+        return not (types.is_dictionary(column_type) or types.is_primitive(column_type))
+
+    def _joined(self, batches: Iterator[Any], block_rows: int) -> Iterator[Any]:
+        """Joins consecutive batches until they have the rows or the bytes of a block."""
+        parts: list[Any] = []
+        rows = size = 0
+        for batch in batches:
+            parts.append(batch)
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            if rows >= block_rows or size >= BLOCK_BYTES:
+                yield from self._join(parts)
+                parts, rows, size = [], 0, 0
+        yield from self._join(parts)
+
+    def _join(self, batches: list[Any]) -> list[Any]:
+        if len(batches) < 2:
+            return batches
+        joined: list[Any] = self._arrow.Table.from_batches(batches).combine_chunks().to_batches()
+        return joined
 
     def place(self, group: int, row: int) -> str:
         return f"row {sum(self._row_counts[:group]) + row}"
