@@ -14,6 +14,7 @@ them. The same inputs produce the same bytes.
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import platform
 import re
@@ -28,14 +29,7 @@ import regex
 import default_vocab_text as text
 import polytok
 from default_vocab_doc import write_section
-from polytok.data import (
-    DEFAULT_FILE,
-    DEFAULT_PATTERN,
-    DEFAULT_SIZE,
-    DEFAULT_SPECIAL_TOKENS,
-    pairs_file,
-    rank_file,
-)
+from polytok.data import DEFAULT_FILE, DEFAULT_PATTERN, DEFAULT_SIZE, DEFAULT_SPECIAL_TOKENS
 from polytok.training import specs
 
 DATA = Path(__file__).resolve().parent.parent / "python" / "polytok" / "data"
@@ -203,7 +197,7 @@ def count_blocks_with_entry(entries: list[bytes], corpus: Path) -> list[int]:
     """Returns, for each entry, the number of blocks that use the entry or an entry merged from it. Chat is not
     counted."""
     ranks = {entry: rank for rank, entry in enumerate(entries)}
-    tokenizer = polytok.load(rank_file(entries), format="tiktoken", pattern=DEFAULT_PATTERN, special_tokens={})
+    tokenizer = polytok.load(format_rank_file(entries), format="tiktoken", pattern=DEFAULT_PATTERN, special_tokens={})
     block_masks = [0] * len(entries)
     sources = (source for source in text.read_sources(corpus) if source.name != text.CHAT_FILE)
     blocks = (block for source in sources for block in text.training_blocks(source))
@@ -242,9 +236,18 @@ def train_vocabulary(counts: text.PieceCounts, corpus: Path) -> list[bytes]:
     return final_entries[:size]
 
 
+def format_rank_file(entries: list[bytes]) -> bytes:
+    return b"".join(base64.b64encode(entry) + b" %d\n" % rank for rank, entry in enumerate(entries))
+
+
 def format_pairs_file(entries: list[bytes]) -> bytes:
+    """Formats the ids of the two parts of each entry after the 256 bytes as crates/polytok-core/src/wire/pairs.rs
+    describes.
+    """
     ranks = {entry: rank for rank, entry in enumerate(entries)}
-    return pairs_file((ranks[a], ranks[b]) for a, b in (merge_by_rank(entry, ranks, 2) for entry in entries[256:]))
+    pairs = ([ranks[part] for part in merge_by_rank(entry, ranks, min_parts=2)] for entry in entries[256:])
+    left, right = zip(*pairs, strict=True)
+    return b"".join(bytes(id >> shift & 255 for id in ids) for shift in (8, 0) for ids in (left, right))
 
 
 def format_provenance(inputs: list[text.Source], entries: list[bytes], digest: str) -> str:
@@ -284,7 +287,7 @@ def main() -> None:
         counts.add(source)
         inputs.append(source)
     entries = train_vocabulary(counts, corpus)
-    digest = hashlib.sha256(rank_file(entries)).hexdigest()
+    digest = hashlib.sha256(format_rank_file(entries)).hexdigest()
     (DATA / DEFAULT_FILE).write_bytes(format_pairs_file(entries))
     module = DATA / "__init__.py"
     source_text = module.read_text(encoding="utf-8")

@@ -4,7 +4,7 @@
 use polytok_core::error::Error;
 use polytok_core::spec::{SentencePieceVersion, VocabColumns};
 use polytok_core::wire::sentencepiece_check::{ModelType, PieceRules, check_pieces};
-use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece, tekken};
+use polytok_core::wire::{llama2c, minbpe, pairs, rank_file, rwkv, sentencepiece, tekken};
 use polytok_memory::Collect;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -130,6 +130,12 @@ fn minbpe_read<'py>(
     Ok((columns::view_merges(py, &read.merges)?, to_python(py, read.columns)?))
 }
 
+/// Reads the columns of the default vocabulary.
+#[pyfunction]
+fn pairs_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
+    to_python(py, pairs::read(data).map_err(raised)?)
+}
+
 /// Reads the columns of a tiktoken rank file.
 #[pyfunction]
 fn rank_file_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
@@ -191,6 +197,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tekken_vocab_range, module)?)?;
     module.add_function(wrap_pyfunction!(tekken_read, module)?)?;
     module.add_function(wrap_pyfunction!(tekken_write, module)?)?;
+    module.add_function(wrap_pyfunction!(pairs_read, module)?)?;
     module.add_function(wrap_pyfunction!(rank_file_read, module)?)?;
     module.add_function(wrap_pyfunction!(rank_file_write, module)?)
 }

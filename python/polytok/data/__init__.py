@@ -1,7 +1,7 @@
 """The embedded default vocabulary: its entries, the split pattern and the special tokens.
 
-``default.pairs`` has a fifth of the size of a rank file: every entry after the 256 bytes consists of two earlier
-entries, and the file has the ids of these two. ``default_entries`` joins them.
+Every entry after the 256 bytes consists of two earlier entries, and ``default.pairs`` has the ids of these two. The
+file has a quarter of the size of a rank file.
 
 ``DEFAULT_PATTERN`` has alternatives, which are tried in this order at every position. Every character matches an
 alternative, so no text is dropped. Marks count as letters, so that the vowel signs of Indic, Thai and Arabic scripts
@@ -13,7 +13,6 @@ language.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Final
 
 DEFAULT_NAME: Final = "default"
@@ -41,36 +40,16 @@ DEFAULT_PATTERN: Final = "|".join(_PATTERN_ALTERNATIVES)
 DEFAULT_SPECIAL_TOKENS: Final[dict[str, int]] = {"<|endoftext|>": DEFAULT_SIZE - 1}
 
 
-def default_entries() -> list[bytes]:
-    """Returns the bytes of the entries, in the order of their ids: the 256 bytes, then the merges.
-
-    The file has four columns of a byte for each merge, which compress better than numbers in turn: the high bytes of
-    the left ids, the high bytes of the right ids, and the low bytes of both.
-    """
+def default_pairs() -> bytes:
+    """Returns the content of ``default.pairs``, whose format is in crates/polytok-core/src/wire/pairs.rs."""
     # Importing importlib.resources or pathlib takes longer than reading the file.
     with open(os.path.join(os.path.dirname(__file__), DEFAULT_FILE), "rb") as file:
-        data = file.read()
-    count = len(data) // 4
-    left_high, right_high, left_low, right_low = (data[at * count :][:count] for at in range(4))
-    entries = [bytes([byte]) for byte in range(256)]
-    for a, b, c, d in zip(left_high, right_high, left_low, right_low, strict=True):
-        entries.append(entries[a << 8 | c] + entries[b << 8 | d])
-    return entries
-
-
-def pairs_file(pairs: Iterable[tuple[int, int]]) -> bytes:
-    """Returns the content of the file for the two ids of each merge; what `default_entries` reads."""
-    left, right = zip(*pairs, strict=True)
-    return b"".join(bytes(id >> shift & 255 for id in ids) for shift in (8, 0) for ids in (left, right))
+        return file.read()
 
 
 def default_ranks() -> bytes:
-    """Returns the vocabulary as tiktoken's rank file."""
-    return rank_file(default_entries())
+    """Returns the vocabulary as tiktoken's rank file: lines of an entry's bytes as base64, a space, and its id."""
+    from .. import _core
+    from ..spec import Vocab
 
-
-def rank_file(entries: Iterable[bytes]) -> bytes:
-    """Returns entries in the order of their ids as a rank file: lines of the bytes as base64, a space, and the id."""
-    from base64 import b64encode
-
-    return b"".join(b"%s %d\n" % (b64encode(entry), id) for id, entry in enumerate(entries))
+    return _core.rank_file_write(Vocab(*_core.pairs_read(default_pairs())))

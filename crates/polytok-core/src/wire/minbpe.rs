@@ -27,10 +27,7 @@ pub struct Merges {
 /// more than `max_bytes` bytes, returns an error.
 pub fn read_merges(data: &[u8], first_line: usize, max_bytes: usize) -> Result<Merges> {
     memory::catch(|| {
-        let mut columns = empty_columns();
-        for byte in 0..=255u8 {
-            push_row(&mut columns, &[byte], u32::from(byte), 0.0, Kind::Normal)?;
-        }
+        let mut columns = byte_columns()?;
         let mut merges = Vec::new();
         let mut line_of_pair = HashMap::new();
         for (number, line) in lines(data).map(|(number, line)| (number + first_line - 1, line)) {
@@ -40,19 +37,35 @@ pub fn read_merges(data: &[u8], first_line: usize, max_bytes: usize) -> Result<M
             if let Some(first) = line_of_pair.checked_insert((left, right), number) {
                 return Err(wrong(format!("the pair repeats line {first}")));
             }
-            let (left_text, right_text) = (range_of(&columns, left), range_of(&columns, right));
-            if columns.blob.len() + left_text.len() + right_text.len() > max_bytes {
-                let what = "the tokens together are longer than";
-                return Err(wrong(format!("{what} {max_bytes} bytes; use a smaller vocabulary")));
-            }
-            columns.blob.checked_reserve(left_text.len() + right_text.len());
-            columns.blob.extend_from_within(left_text);
-            columns.blob.extend_from_within(right_text);
-            push_row(&mut columns, &[], next, 0.0, Kind::Normal)?;
+            push_merged(&mut columns, left, right, max_bytes).map_err(|error| wrong(error.to_string()))?;
             merges.checked_push([left, right, next]);
         }
         Ok(Merges { merges, columns })
     })
+}
+
+/// Returns the columns of the 256 bytes.
+pub(super) fn byte_columns() -> Result<VocabColumns> {
+    let mut columns = empty_columns();
+    for byte in 0..=255u8 {
+        push_row(&mut columns, &[byte], u32::from(byte), 0.0, Kind::Normal)?;
+    }
+    Ok(columns)
+}
+
+/// Appends the token that joins two earlier tokens, whose ids are their rows. Returns an error if all tokens together
+/// have more than `max_bytes` bytes.
+pub(super) fn push_merged(columns: &mut VocabColumns, left: u32, right: u32, max_bytes: usize) -> Result<()> {
+    let (left_text, right_text) = (range_of(columns, left), range_of(columns, right));
+    if columns.blob.len() + left_text.len() + right_text.len() > max_bytes {
+        let what = "the tokens together are longer than";
+        return Err(Error::Format(format!("{what} {max_bytes} bytes; use a smaller vocabulary")));
+    }
+    columns.blob.checked_reserve(left_text.len() + right_text.len());
+    columns.blob.extend_from_within(left_text);
+    columns.blob.extend_from_within(right_text);
+    let id = columns.ids.len() as u32;
+    push_row(columns, &[], id, 0.0, Kind::Normal)
 }
 
 fn read_pair(line: &[u8], next: u32) -> std::result::Result<(u32, u32), String> {

@@ -11,6 +11,7 @@ pub mod gguf;
 pub mod huggingface;
 pub mod llama2c;
 pub mod minbpe;
+pub mod pairs;
 pub mod protobuf;
 pub mod rank_file;
 pub mod rwkv;
