@@ -32,22 +32,27 @@ class ZopfliCompressor:
 
 
 def recompress(wheel: Path) -> None:
-    """Replaces a wheel by a smaller one with the same content."""
+    """Replaces a wheel by a smaller one with the same files."""
     smaller = wheel.with_suffix(".smaller")
     # zipfile has no public way to give it a compressor.
     with (
         zipfile.ZipFile(wheel) as source,
         mock.patch.object(zipfile, "_get_compressor", ZopfliCompressor),
-        zipfile.ZipFile(smaller, "w", zipfile.ZIP_DEFLATED) as target,
+        zipfile.ZipFile(smaller, "w") as target,
     ):
         for entry in source.infolist():
-            target.writestr(entry, source.read(entry))
-    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(smaller) as target:
-        if [(entry.filename, source.read(entry)) for entry in source.infolist()] != [
-            (entry.filename, target.read(entry)) for entry in target.infolist()
-        ]:
-            raise SystemExit(f"{wheel}: the files differ after compression")
+            target.writestr(entry, source.read(entry), zipfile.ZIP_DEFLATED)
+    if files_of(wheel) != files_of(smaller):
+        raise SystemExit(f"{wheel}: the files differ after compression")
     smaller.replace(wheel)
+
+
+def files_of(wheel: Path) -> list[tuple[str, int, tuple[int, ...], bytes]]:
+    """Returns the name, the mode, the time and the content of each file."""
+    with zipfile.ZipFile(wheel) as archive:
+        return [
+            (entry.filename, entry.external_attr, entry.date_time, archive.read(entry)) for entry in archive.infolist()
+        ]
 
 
 if __name__ == "__main__":
