@@ -299,7 +299,8 @@ impl<T: Clone> Copied<T> for [T] {
     }
 }
 
-/// Sorts items. Equal items keep their order, as with `sort_by`, whose memory cannot be refused.
+/// Sorts items. Equal items keep their order, as with `sort_by`, whose memory cannot be refused. Items without equals are
+/// sorted here too where speed does not matter, because all kinds of items share the code of one sort.
 pub fn sort_stably<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let mut sources: Vec<usize> = (0..items.len()).checked_collect();
     sort_indices(&mut sources, &|a, b| compare(&items[a], &items[b]).then(a.cmp(&b)));
@@ -315,7 +316,7 @@ pub fn sort_stably<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
-/// Sorts indices. This is one function for all kinds of items, because a sort has 6 KB of code.
+/// Sorts indices; not generic, because the code of a sort has 6 KB.
 fn sort_indices(indices: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
     indices.sort_unstable_by(|&a, &b| compare(a, b));
 }

@@ -1,7 +1,8 @@
 //! Splits a text at special tokens in llama.cpp's order: the longest token first, wherever it is in the text, then the
 //! next longest in the remaining parts.
 //!
-//! Reference: `tokenizer_st_partition` of llama.cpp. Tokens are searched for from the longest to the shortest. Tokens
+//! Reference: `tokenizer_st_partition` of llama.cpp. Tokens are searched for from the longest to the shortest; in
+//! normalized text, these are the lengths of their normalized texts. Tokens
 //! of equal length are searched for in the order of the vocabulary; the reference has no fixed order here, because its
 //! sort is not stable. Each token splits the parts of the text that do not belong to longer tokens, from left to right.
 //! The white space next to a token with `lstrip` or `rstrip` is dropped.
@@ -245,10 +246,20 @@ mod tests {
 
     /// The parts as the reference finds them: each token divides all parts of the text.
     fn partition_in_turn(tokens: &[SpecialToken], text: &[u8], is_found: impl Fn(usize) -> bool) -> Vec<TextPart> {
-        let mut sorted_tokens: Vec<&SpecialToken> = tokens.iter().collect();
-        sorted_tokens.sort_by_key(|token| Reverse(token.text.len()));
+        let texts: Vec<Vec<u8>> = tokens.iter().map(|token| token.text.clone()).collect();
+        partition_texts_in_turn(tokens, &texts, text, is_found)
+    }
+
+    fn partition_texts_in_turn(
+        tokens: &[SpecialToken],
+        texts: &[Vec<u8>],
+        text: &[u8],
+        is_found: impl Fn(usize) -> bool,
+    ) -> Vec<TextPart> {
+        let mut sorted_tokens: Vec<_> = tokens.iter().zip(texts).filter(|(_, text)| !text.is_empty()).collect();
+        sorted_tokens.sort_by_key(|(_, text)| Reverse(text.len()));
         let mut parts = vec![TextPart::Text(0, text.len())];
-        for token in sorted_tokens {
+        for (token, token_text) in sorted_tokens {
             let mut divided_parts = Vec::new();
             for part in parts {
                 let TextPart::Text(mut at, end) = part else {
@@ -256,8 +267,8 @@ mod tests {
                     continue;
                 };
                 let mut from = at;
-                while let Some(distance) = memmem::find(&text[from..end], &token.text) {
-                    let (start, token_end) = (from + distance, from + distance + token.text.len());
+                while let Some(distance) = memmem::find(&text[from..end], token_text) {
+                    let (start, token_end) = (from + distance, from + distance + token_text.len());
                     if !is_found(start) {
                         from = start + 1;
                         continue;
@@ -289,6 +300,21 @@ mod tests {
             let is_found = |start: usize| start % hidden != 1;
             let expected = partition_in_turn(&tokens, text.as_bytes(), is_found);
             proptest::prop_assert_eq!(partition(&finder(tokens), text.as_bytes(), is_found), expected);
+        }
+
+        #[test]
+        fn tokens_have_the_length_of_their_normalized_texts(
+            tokens in proptest::collection::vec(("[ab \n]{1,5}", "[ab \n]{0,5}", 0..4u32), 1..8),
+            text in "[ab \n]{0,300}",
+        ) {
+            let (texts, strips): (Vec<_>, Vec<_>) =
+                tokens.iter().map(|(_, text, strips)| (text.clone().into_bytes(), *strips)).unzip();
+            let tokens: Vec<_> =
+                (0..).zip(&tokens).zip(strips).map(|((id, (text, ..)), strips)| token(id, text, strips)).collect();
+            let expected = partition_texts_in_turn(&tokens, &texts, text.as_bytes(), |_| true);
+            let listed = tokens.into_iter().map(|token| (token, true)).collect();
+            let finder = SpecialFinder::new(listed, texts, Matching::LongestFirst).unwrap().unwrap();
+            proptest::prop_assert_eq!(partition(&finder, text.as_bytes(), |_| true), expected);
         }
     }
 

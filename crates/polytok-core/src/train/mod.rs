@@ -11,3 +11,8 @@ pub mod sentencepiece;
 pub mod texts;
 pub mod unigram;
 pub mod words;
+
+/// Sorts characters by their counts, the largest first, and characters with equal counts by their code points.
+fn sort_by_count(chars: &mut [(char, u64)]) {
+    polytok_memory::sort_stably(chars, |a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+}

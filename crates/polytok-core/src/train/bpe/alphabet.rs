@@ -14,6 +14,7 @@ use super::initial_symbols::{Affixes, WordUnit, for_each_char};
 use super::texts::SymbolTexts;
 use crate::error::Result;
 use crate::train::counter::WordCounter;
+use crate::train::sort_by_count;
 
 /// The options for the choice of the initial symbols.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +63,7 @@ fn choose_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUn
     counts.extend(options.initial_chars.iter().map(|&c| (c, u64::MAX)));
     let mut chars: Vec<(char, u64)> = counts.into_iter().checked_collect();
     if let Some(limit) = options.limit {
-        memory::sort_stably(&mut chars, |a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        sort_by_count(&mut chars);
         chars.truncate(limit);
         memory::sort_stably(&mut chars, |a, b| a.0.cmp(&b.0));
     }

@@ -10,6 +10,7 @@ use polytok_memory::{self as memory, Collect, Grow, GrowText};
 
 use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::{Error, Result};
+use crate::train::sort_by_count;
 
 const CODE_POINTS: usize = 0x11_0000;
 
@@ -120,7 +121,7 @@ impl Alphabet {
     }
 
     fn from_chars(mut chars: Vec<(char, u64)>) -> Alphabet {
-        memory::sort_stably(&mut chars, |a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        sort_by_count(&mut chars);
         let mut char_indexes = memory::filled(NONE, CODE_POINTS);
         for (index, &(c, _)) in chars.iter().enumerate() {
             char_indexes[c as usize] = index as u32;

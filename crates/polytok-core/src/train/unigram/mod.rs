@@ -35,7 +35,7 @@ use std::borrow::BorrowMut;
 use lanes::WordLane;
 use numeric::ApproximationTables;
 use pieces::ScoredPieces;
-use polytok_memory::{Collect, sort_stably};
+use polytok_memory::Collect;
 use sentences::CountedSentences;
 use workers::Workers;
 
@@ -46,6 +46,7 @@ use crate::train::progress::Progress;
 use crate::train::sentencepiece::ScoredPiece;
 use crate::train::sentencepiece::alphabet::{Alphabet, CharCounts};
 use crate::train::sentencepiece::options::SentencePieceOptions;
+use crate::train::sort_by_count;
 use crate::train::words::WordCounts;
 
 /// The options that only the Unigram trainer has.
@@ -116,7 +117,7 @@ fn characters(words: &WordCounts, alphabet: &Alphabet, options: &SentencePieceOp
     let mut chars_in_words: Vec<(char, u64)> =
         alphabet.chars.iter().map(|&(char, _)| (char, counts.count(char))).checked_collect();
     chars_in_words.retain(|&(char, count)| count > 0 && !delimiter.contains(char));
-    sort_stably(&mut chars_in_words, |a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    sort_by_count(&mut chars_in_words);
     Ok(chars_in_words)
 }
 
