@@ -81,7 +81,7 @@ soak: $(VENV)/installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
 
 fuzz: $(VENV)/installed-test
-	$(BIN)/pip install --quiet --disable-pip-version-check 'atheris>=3.1'
+	$(BIN)/pip install --quiet --disable-pip-version-check 'atheris>=3'
 	$(BIN)/python fuzz/run.py --seconds $(or $(FUZZ_SECONDS),60) $(FUZZ_OPTIONS) $(FUZZ_TARGETS)
 
 sanitize:

@@ -20,17 +20,16 @@ pub(crate) fn vocab(pieces: &[(&str, f32, Kind)]) -> Vocab {
 
 /// Returns a model of words of the form `piece:score`, `piece:ud` or `piece:unused` (which has score -1).
 pub(crate) fn model(pieces: &str, version: SentencePieceVersion) -> Unigram {
-    let parse = |word: &'static str| {
+    fn row(word: &str) -> (&str, f32, Kind) {
         let (piece, score) = word.split_once(':').unwrap();
         match score {
             "ud" => (piece, 0.0, Kind::UserDefined),
             "unused" => (piece, -1.0, Kind::Unused),
             score => (piece, score.parse().unwrap(), Kind::Normal),
         }
-    };
-    let leaked: &'static str = pieces.to_string().leak();
-    Unigram::compile(&vocab(&leaked.split(' ').map(parse).collect::<Vec<_>>()), version, &mut Tables::default())
-        .unwrap()
+    }
+    let rows: Vec<_> = pieces.split(' ').map(row).collect();
+    Unigram::compile(&vocab(&rows), version, &mut Tables::default()).unwrap()
 }
 
 pub(crate) fn segments(model: &Unigram, text: &str) -> Vec<Segment> {
