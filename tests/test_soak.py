@@ -14,7 +14,7 @@ import format_samples
 from polytok import Tokenizer
 
 MIB = 1 << 20
-ROW = Row(0.0, 200 * MIB, 100 * MIB, 6, 6, 0, "hash")
+ROW = Row(0.0, 200 * MIB, 100 * MIB, 50 * MIB, 6, 6, 0, "hash")
 
 pytestmark = pytest.mark.skipif(not process.is_known(), reason="the system has no /proc")
 
@@ -68,5 +68,7 @@ def test_growth_is_reported() -> None:
     assert report.failures(Result(rows=warm_up)) == []
     leak = rows_with(free_memory=[100 * MIB + MIB * place for place in range(40)])
     assert report.failures(Result(rows=leak)) == ["memory grew by 19.0 MiB in the second half, of 130 MiB"]
+    lost = rows_with(live_memory=[50 * MIB + MIB * place for place in range(40)])
+    assert report.failures(Result(rows=lost)) == ["allocated memory grew by 19.0 MiB in the second half, of 80 MiB"]
     files = rows_with(open_files=[6 + place for place in range(40)])
     assert report.failures(Result(rows=files)) == ["open files: 26 after the first half, 45 at the end"]

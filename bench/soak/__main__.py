@@ -53,7 +53,8 @@ def main() -> int:
     report.write(result, options.output)
     failures = report.failures(result)
     print(
-        f"{result.calls.total():,} calls; growth in the second half {report.growth(result.rows) / report.MIB:.1f} MiB"
+        f"{result.calls.total():,} calls; growth of allocated memory in the second half "
+        f"{report.growth(result.rows, 'live_memory') / report.MIB:.1f} MiB"
     )
     print("\n".join(failures) or "Nothing failed.")
     print(f"{options.output / 'soak.md'} and {options.output / 'soak.svg'} have the table and the plot")

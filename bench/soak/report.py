@@ -29,10 +29,13 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
     return sum((x - x_mean) * (y - y_mean) for x, y in points) / spread if spread else 0.0
 
 
-def growth(rows: Sequence[Row]) -> float:
-    """Returns by how many bytes the free memory grew in the second half, as the line through its points says."""
+_JUDGED = {"free_memory": "memory", "live_memory": "allocated memory"}
+
+
+def growth(rows: Sequence[Row], name: str) -> float:
+    """Returns by how many bytes a column grew in the second half, as the line through its points says."""
     half = rows[len(rows) // 2 :]
-    points = [(row.seconds, float(row.free_memory)) for row in half]
+    points = [(row.seconds, float(getattr(row, name))) for row in half]
     return slope(points) * (half[-1].seconds - half[0].seconds) if half else 0.0
 
 
@@ -41,10 +44,11 @@ def failures(result: Result) -> list[str]:
     found = list(result.failures)
     rows = result.rows
     if len(rows) >= _MIN_ROWS:
-        grown, half = growth(rows), rows[len(rows) // 2 :]
-        mean = sum(row.free_memory for row in half) / len(half)
-        if grown > max(_MAX_GROWTH * mean, _SMALL_GROWTH):
-            found.append(f"memory grew by {grown / MIB:.1f} MiB in the second half, of {mean / MIB:.0f} MiB")
+        half = rows[len(rows) // 2 :]
+        for column, what in _JUDGED.items():
+            grown, mean = growth(rows, column), sum(getattr(row, column) for row in half) / len(half)
+            if grown > max(_MAX_GROWTH * mean, _SMALL_GROWTH):
+                found.append(f"{what} grew by {grown / MIB:.1f} MiB in the second half, of {mean / MIB:.0f} MiB")
         for name in ("threads", "open_files"):
             first, last = getattr(half[0], name), max(getattr(row, name) for row in half[-3:])
             if last > first + 8:
@@ -52,7 +56,10 @@ def failures(result: Result) -> list[str]:
     return found
 
 
-HEAD = ("minutes", "memory, MiB", "without short-lived models, MiB", "threads", "open files", "calls", "hash of ids")
+HEAD = (
+    *("minutes", "memory, MiB", "without short-lived models, MiB", "allocated of these, MiB"),
+    *("threads", "open files", "calls", "hash of ids"),
+)
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -60,6 +67,7 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{row.seconds / 60:.1f}",
         f"{row.memory / MIB:.1f}",
         f"{row.free_memory / MIB:.1f}",
+        f"{row.live_memory / MIB:.1f}",
         str(row.threads),
         str(row.open_files),
         f"{row.calls:,}",
@@ -72,6 +80,7 @@ def plot(rows: Sequence[Row]) -> str:
     series = (
         ("in use", tuple((row.seconds / 60, row.memory / MIB) for row in rows)),
         ("short-lived models freed", tuple((row.seconds / 60, row.free_memory / MIB) for row in rows)),
+        ("allocated of these", tuple((row.seconds / 60, row.live_memory / MIB) for row in rows)),
     )
     about = "Memory of the process alone, at the end of each interval."
     axes = ("minutes", "MiB")

@@ -44,11 +44,16 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured at one time. ``free_memory`` is the memory when all short-lived models are freed."""
+    """What was measured at one time.
+
+    ``free_memory`` is the memory when all short-lived models are freed, and ``live_memory`` the part of it that the C
+    heap has allocated then; the gaps between allocations make up the difference.
+    """
 
     seconds: float
     memory: int
     free_memory: int
+    live_memory: int
     threads: int
     open_files: int
     calls: int
@@ -181,9 +186,9 @@ class Soak:
             self._short[:] = [None] * len(self._short)
             gc.collect()
             return_free_memory()
-            free_memory = process.memory_bytes()
+            free_memory, live_memory = process.memory_bytes(), process.live_bytes()
         calls = self._result.calls.total()
-        return Row(seconds, memory, free_memory, threads, open_files, calls, hash)
+        return Row(seconds, memory, free_memory, live_memory, threads, open_files, calls, hash)
 
     def _hash_ids(self) -> str:
         """Hashes the ids of the fixed texts of each vocabulary while the threads run; a new hash is a failure."""
