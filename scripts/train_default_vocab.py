@@ -262,7 +262,7 @@ def format_provenance(inputs: list[text.Source], entries: list[bytes], digest: s
                 f"`regex` {regex.__version__} for the pieces; Python {platform.python_version()}."
             ),
             "",
-            f"sha256 as a rank file (`polytok.data.default_ranks`): `{digest}`",
+            f"sha256 as a rank file (`default_ranks()` of `polytok.data`): `{digest}`",
             "",
             (
                 f"Entries: 256 bytes, {prefix_count:,} prefixes of characters, {char_entry_count:,} characters beyond "

@@ -34,6 +34,7 @@ def cluster() -> Iterator[Any]:
         ray_cluster.shutdown()
 
 
+@pytest.mark.slow
 def test_a_node_is_killed_while_the_job_runs(tmp_path: Path, cluster: Any) -> None:
     node = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()

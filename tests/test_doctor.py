@@ -290,7 +290,9 @@ FILES = [
 KNOWN_TO_LACK = {"gguf/ggml-vocab-falcon.gguf": ["missing-byte"]}
 
 
-@pytest.mark.parametrize("path", dict.fromkeys(FILES))
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=[pytest.mark.slow] * (at % 2)) for at, path in enumerate(dict.fromkeys(FILES))]
+)
 def test_published_vocabularies_have_no_findings(path: str) -> None:
     diagnosis = examine(polytok.load(real(path)))
     wrong_findings = [finding.id for finding in diagnosis.findings if finding.is_wrong]

@@ -9,6 +9,12 @@ from conversions.page import PAGE
 from reference_specs import DATA, needs_data
 
 TEXTS = 150
+_SLOW = ("tekken/mistral2410_rebuilt.json", "huggingface/xlnet_base_cased.json", "gguf/ggml-vocab-gpt-2.gguf")
+SOURCES = [
+    pytest.param(name, marks=[pytest.mark.slow] if name in _SLOW else [])
+    for name in matrix.SLICE
+    if (DATA / "vocab" / name).exists()
+]
 
 
 @needs_data
@@ -19,7 +25,7 @@ def test_the_page_has_every_vocabulary_and_format() -> None:
 
 
 @needs_data
-@pytest.mark.parametrize("source", [name for name in matrix.SLICE if (DATA / "vocab" / name).exists()])
+@pytest.mark.parametrize("source", SOURCES)
 def test_no_cell_is_worse_than_documented(source: str) -> None:
     documented = matrix.documented_verdicts(PAGE)
     tokenizer = matrix.load(source)

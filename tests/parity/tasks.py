@@ -46,14 +46,14 @@ FULL: Scale = {
     "streams": 40_000,
 }
 SLICE: Scale = {
-    "corpus": 8_000,
-    "whole": 20_000,
-    "valid": 800,
-    "broken": 300,
-    "ids": 800,
-    "marked": 200,
-    "properties": 300,
-    "streams": 500,
+    "corpus": 4_000,
+    "whole": 10_000,
+    "valid": 400,
+    "broken": 150,
+    "ids": 400,
+    "marked": 100,
+    "properties": 150,
+    "streams": 250,
 }
 
 _seen = Seen()
