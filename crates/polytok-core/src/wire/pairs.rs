@@ -10,6 +10,7 @@ use super::minbpe::{byte_columns, push_merged};
 use crate::error::{Error, Result};
 use crate::spec::VocabColumns;
 
+/// The maximum length of all tokens together, far more than the default vocabulary has.
 const MAX_BYTES: usize = 1 << 24;
 
 /// Reads the vocabulary; the id of a token is its row.
