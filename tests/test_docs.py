@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import polytok
+from cli_process import ENVIRONMENT, write_tool
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -170,13 +171,8 @@ def test_pages_with_commands_are_found() -> None:
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=page_names(WITH_COMMANDS))
 def test_commands_print_the_shown_output(tmp_path: Path, page: Path) -> None:
     tool = tmp_path / "bin" / "polytok"
-    tool.parent.mkdir()
-    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m polytok "$@"\n')
-    tool.chmod(0o755)
-    environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")} | {
-        "PATH": f"{tool.parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": os.pathsep.join([str(Path(polytok.__file__).parents[1]), *sys.path[1:]]),
-    }
+    write_tool(tool)
+    environment = {**ENVIRONMENT, "PATH": f"{tool.parent}{os.pathsep}{os.environ['PATH']}"}
     checker = doctest.OutputChecker()
     for line, expected in commands(page):
         process = subprocess.run(

@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import numpy as np
 import pytest
 
 import polytok
-from cli_process import ENVIRONMENT
+from cli_process import ENVIRONMENT, write_tool
 from format_samples import real
 from polytok import corpus
 from test_conventions import VERBS
@@ -108,11 +107,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("book.npy", "corpus.npy"):
         np.save(folder / name, polytok.load(folder / "llama.model").encode_array("Hello, world"))
     tool = folder / "bin" / "polytok"
-    tool.parent.mkdir()
-    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m polytok "$@"\n')
+    write_tool(tool)
     (tool.parent / "jq").write_text("#!/bin/sh\nexec cat\n")
-    for path in tool.parent.iterdir():
-        path.chmod(0o755)
+    (tool.parent / "jq").chmod(0o755)
     return folder
 
 
