@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import sys
 from typing import Any, get_args
 
 import pytest
 
 from polytok import FormatError, PolytokError
-from polytok.formats.oniguruma import translate
+from polytok.formats.oniguruma import _multi_character_folds, translate
 from polytok.spec import (
     Behavior,
     ByteLevel,
@@ -176,6 +177,11 @@ def test_patterns_without_an_equivalent_are_refused(pattern: str) -> None:
 def test_a_pattern_that_is_too_big_is_refused(pattern: str) -> None:
     with pytest.raises(PolytokError, match="cannot be compiled"):
         stage(split=(PatternSplit(pattern),))
+
+
+def test_all_characters_with_long_case_foldings_are_found() -> None:
+    characters = map(chr, range(sys.maxunicode + 1))
+    assert {fold for char in characters if len(fold := char.casefold()) > 1} == _multi_character_folds()
 
 
 def test_a_pattern_that_backtracks_too_much_is_an_error() -> None:

@@ -152,11 +152,12 @@ def find_equal_scores(spec: Spec) -> Iterator[Finding]:
     """Finds entries with equal scores that compete with each other in BPE by scores."""
     if not isinstance(spec.model, Bpe) or spec.model.priority != "score" or spec.model.symbols == "groups":
         return
-    row_derivations = derivations(spec.vocab, spec.model)
-    rows = [row for row in row_derivations.rows(DerivationKind.MERGED).tolist() if spec.vocab.kinds[row] == Kind.NORMAL]
+    merged_rows = derivations(spec.vocab, spec.model).rows(DerivationKind.MERGED)
+    rows = merged_rows[spec.vocab.kinds[merged_rows] == Kind.NORMAL].tolist()
     # In many good models, runs of the same character (such as spaces) have equal scores; the order of merging does not
     # affect the result.
-    mixed_rows = [row for row in rows if len(set(spec.vocab.piece(row).decode(errors="replace"))) > 1]
+    pieces = spec.vocab.pieces()
+    mixed_rows = [row for row in rows if len(set(pieces[row].decode(errors="replace"))) > 1]
     scores, counts = np.unique(spec.vocab.scores[mixed_rows], return_counts=True)
     tied_entry_count = int(counts[counts > 1].sum())
     if tied_entry_count > _MAX_TIED_ENTRIES:

@@ -56,7 +56,8 @@ def find_special_clashes(spec: Spec) -> Iterator[Finding]:
             ),
             "nothing, if the texts are names of one token",
         )
-    row_by_piece = {piece: row for row, piece in enumerate(pieces) if spec.vocab.kinds[row] == Kind.NORMAL}
+    normal_rows = np.flatnonzero(spec.vocab.kinds == Kind.NORMAL).tolist()
+    row_by_piece = {pieces[row]: row for row in normal_rows}
     duplicate_texts = [
         token.text
         for token in spec.special

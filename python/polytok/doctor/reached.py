@@ -117,9 +117,10 @@ def _candidates(spec: Spec, tokenizer: Tokenizer) -> list[int]:
     """
     excluded_texts = {b"<0x%02X>" % byte for byte in range(256)}
     excluded_ids = set(unreachable_ids(spec))
+    normal_kind = Kind.NORMAL  # to find the member of an enumeration is slow in Python 3.11
     ids = []
     for entry in tokenizer.vocab():
-        is_ordinary = entry.kind == Kind.NORMAL and not entry.special and len(entry.piece) > 1
+        is_ordinary = entry.kind == normal_kind and not entry.special and len(entry.piece) > 1
         if is_ordinary and entry.piece not in excluded_texts and entry.id not in excluded_ids:
             excluded_texts.add(entry.piece)
             ids.append(entry.id)

@@ -8,6 +8,7 @@ names the construct.
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import cache
 
@@ -461,10 +462,15 @@ def _escape_in_class(char: str) -> str:
     return _ESCAPE_OF_CONTROL.get(char) or ("\\" + char if char in r"\[]^-&~" else char)
 
 
+# All characters whose case foldings consist of several characters are here (status F in CaseFolding.txt of Unicode
+# 16.0: 104 characters). To search all of Unicode takes more time than the rest of loading a file.
+_MULTI_CHARACTER_FOLD_RANGES = (range(0xC0, 0x590), range(0x1E90, 0x2000), range(0xFB00, 0xFB18))
+
+
 @cache
 def _multi_character_folds() -> frozenset[str]:
     """Returns the case foldings that consist of several characters."""
-    folded_texts = (chr(code).casefold() for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+    folded_texts = (chr(code).casefold() for code in itertools.chain(*_MULTI_CHARACTER_FOLD_RANGES))
     return frozenset(text for text in folded_texts if len(text) > 1)
 
 
