@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from .errors import PolytokError
 from .loading import AnyTokenizer, as_tokenizer
 from .tokenizer import Tokenizer
+from .utf8 import bytes_with_surrogates
 from .values import Special, Text, Token
 
 STAGES: Mapping[str, tuple[str, ...]] = {
@@ -71,7 +72,7 @@ class Comparison:
 
     def divergence_in(self, text: Text) -> Divergence | None:
         """Returns the first divergence in a text; None if the ids are the same."""
-        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+        data = bytes_with_surrogates(text)
         left, right = self._tokens_of(self.left, data), self._tokens_of(self.right, data)
         if (left.ids, left.error is None) == (right.ids, right.error is None):
             return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _core, checks
 from .checks import iterable, shown
 from .errors import ArgumentError
+from .utf8 import repaired
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,7 +163,7 @@ def text_or_parts(name: str, value: Any) -> Text | Parts:
     return value if isinstance(value, Parts) else checks.text(name, value)
 
 
-def repaired(parts: Parts) -> Parts:
+def repaired_parts(parts: Parts) -> Parts:
     """Returns parts with a text without surrogates, as it is encoded: pairs are joined, and lone ones are replaced."""
     try:
         parts.text.encode()
@@ -205,15 +206,7 @@ def _repaired_runs(pairs: Iterable[tuple[str, bool]]) -> list[_Run]:
             text = text[1:]
         if text:
             runs.append(_Run(text, trusted, index))
-    return [run._replace(text=_repaired(run.text)) for run in runs]
-
-
-def _repaired(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    return [run._replace(text=repaired(run.text)) for run in runs]
 
 
 def _trusted_runs(runs: Iterable[_Run], encoded_texts: Iterable[bytes]) -> list[tuple[int, int]]:

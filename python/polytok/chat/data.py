@@ -11,6 +11,7 @@ import numpy as np
 from ..checks import shown
 from ..errors import ArgumentError
 from ..keywords import keyword
+from ..utf8 import repaired
 from .origin import INPUT, TEMPLATE, Text, from_message
 
 _ROLES = frozenset(("system", "developer", "user", "assistant", "tool"))
@@ -25,7 +26,7 @@ def plain_data(value: Any, origin: int) -> Any:
     their methods.
     """
     if isinstance(value, str):
-        return from_message(_repaired(str.__str__(value)), origin)
+        return from_message(repaired(str.__str__(value)), origin)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -136,15 +137,6 @@ def input_characters(value: Any) -> int:
         elif isinstance(item, (list, tuple)):
             pending += item
     return count
-
-
-def _repaired(text: str) -> str:
-    """Returns a text without surrogates: pairs are joined, and lone ones are replaced with U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 _EXAMPLE = "[{'role': 'user', 'content': 'Hello'}]"

@@ -18,6 +18,7 @@ from ..errors import ArgumentError
 from ..reach import Usage
 from ..spec import Spec
 from ..tokenizer import Tokenizer
+from ..utf8 import text_or_bytes
 from .inputs import add_input_options, input_names
 from .json_output import add_json_option, print_json
 from .models import (
@@ -234,16 +235,9 @@ def _entry_lines(result: Edit) -> Iterator[str]:
         (result.needed, "not removed because merges need them"),
     ):
         if pieces:
-            yield escape_line_breaks(f"{text}: {first_items(map(_shown_piece, pieces))}")
+            yield escape_line_breaks(f"{text}: {first_items(map(text_or_bytes, pieces))}")
     for special_text, id in result.special_tokens.items():
         yield escape_line_breaks(f"the special token {special_text} has the id {id}")
-
-
-def _shown_piece(piece: bytes) -> str | bytes:
-    try:
-        return piece.decode()
-    except UnicodeDecodeError:
-        return piece
 
 
 def _check_inputs(arguments: argparse.Namespace) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TypeAlias, overload
 
-from ..parts import Parts, repaired
+from ..parts import Parts, repaired_parts
+from ..utf8 import repaired
 from ..values import Text
 from .part_characters import PartCharacters
 
@@ -26,30 +27,10 @@ def characters(text: Text | Parts) -> Characters:
     ('a😀', 'a\\udcff')
     """
     if isinstance(text, Parts):
-        return PartCharacters.of(repaired(text))
+        return PartCharacters.of(repaired_parts(text))
     if isinstance(text, bytes):
         return text.decode("utf-8", "surrogateescape")
-    if text.isascii() or is_utf8(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def is_utf8(characters: str) -> bool:
-    """Reports whether characters can be encoded, so that none is a surrogate."""
-    try:
-        characters.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def is_utf8_bytes(text: bytes) -> bool:
-    """Reports whether bytes are valid UTF-8."""
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return text if text.isascii() else repaired(text)
 
 
 def str_of(characters: Characters) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from .. import _core
 from ..parts import Parts
+from ..utf8 import has_surrogate, is_utf8
 from ..values import Text
-from .characters import Characters, is_utf8, is_utf8_bytes, str_of
+from .characters import Characters, str_of
 from .part_characters import PartCharacters
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Engine:
 
     def for_text(self, text: Text | Parts) -> Engine:
         """Returns the engine for a text: no cut is proven if some of its bytes are not UTF-8."""
-        if not isinstance(text, bytes) or is_utf8_bytes(text):
+        if not isinstance(text, bytes) or is_utf8(text):
             return self
         return Engine(self._core, self._options, has_cuts=False)
 
@@ -102,7 +103,7 @@ def _encodable(characters: Characters) -> Text | _core.Parts:
     """Returns characters as the text that the engine encodes: ``bytes`` if some are bytes that are not UTF-8."""
     if isinstance(characters, PartCharacters):
         return characters.encodable()
-    if characters.isascii() or is_utf8(characters):
+    if characters.isascii() or not has_surrogate(characters):
         return characters
     return characters.encode("utf-8", "surrogateescape")
 

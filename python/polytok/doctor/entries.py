@@ -11,7 +11,8 @@ from ..conversion.derivation import DerivationKind, derivations
 from ..errors import PolytokError
 from ..spec import Bpe, BytesDecode, Kind, Longest, Spec, Template, Unigram
 from ..tokenizer import Tokenizer
-from .finding import Finding, Severity, format_examples, readable_piece
+from ..utf8 import text_or_bytes
+from .finding import Finding, Severity, format_examples
 
 _TEXT_KINDS = (Kind.NORMAL, Kind.USER_DEFINED)
 _MAX_TIED_ENTRIES = 1
@@ -31,7 +32,7 @@ def find_duplicates(spec: Spec) -> Iterator[Finding]:
             Severity.WARNING,
             (
                 f"{len(repeated_pieces)} entries have the text of an earlier entry "
-                f"({format_examples(map(readable_piece, repeated_pieces))}); no text produces them"
+                f"({format_examples(map(text_or_bytes, repeated_pieces))}); no text produces them"
             ),
             "give these entries other texts, or remove them and renumber the model's rows",
         )
@@ -61,7 +62,7 @@ def find_unreachable(spec: Spec) -> Iterator[Finding]:
     """
     rows = _unreachable_rows(spec)
     if rows:
-        pieces = [readable_piece(spec.vocab.piece(row)) for row in rows]
+        pieces = [text_or_bytes(spec.vocab.piece(row)) for row in rows]
         is_damaged = len(rows) > _MAX_UNREACHABLE_SHARE * len(spec.vocab)
         yield Finding(
             "unreachable-entry",

@@ -44,11 +44,3 @@ def format_examples(items: Iterable[Any], max_items: int = 3) -> str:
     """
     values = list(items)
     return ", ".join(map(repr, values[:max_items])) + (", ..." if len(values) > max_items else "")
-
-
-def readable_piece(piece: bytes) -> str | bytes:
-    """Returns a piece as text, or as bytes if it is not UTF-8."""
-    try:
-        return piece.decode()
-    except UnicodeDecodeError:
-        return piece

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ..differences import Differences, EntryDifferences, ModeDifference, SpecialTokenDifferences
 from ..spec import Kind
 from ..tokenizer import Tokenizer
-from .finding import Finding, Severity, format_examples, readable_piece
+from ..utf8 import text_or_bytes
+from .finding import Finding, Severity, format_examples
 
 _MAX_TOKENS = 6
 
@@ -50,7 +51,7 @@ def _find_moved_entries(entries: EntryDifferences, tokenizer: Tokenizer) -> Iter
             "ids-moved",
             Severity.ERROR,
             f"{len(moved_pieces)} entries have another id in the other file "
-            f"({format_examples(map(readable_piece, moved_pieces))})",
+            f"({format_examples(map(text_or_bytes, moved_pieces))})",
             "the two files are not for the same model",
         )
     missing_pieces = [entry.piece for entry in entries.only_left if entry.kind == Kind.NORMAL]
@@ -60,7 +61,7 @@ def _find_moved_entries(entries: EntryDifferences, tokenizer: Tokenizer) -> Iter
             "entries-missing",
             Severity.NOTE,
             f"{len(missing_pieces)} of {normal_count} entries are not in the other file under the same text "
-            f"({format_examples(sorted(map(readable_piece, missing_pieces), key=str))})",
+            f"({format_examples(sorted(map(text_or_bytes, missing_pieces), key=str))})",
             "nothing, if texts are only written differently (##) or the entries are special tokens",
         )
 
@@ -95,5 +96,5 @@ def _described(tokenizer: Tokenizer, ids: tuple[int, ...] | None) -> str:
         return "an error"
     shown_ids = ids[:_MAX_TOKENS]
     tokens = zip(shown_ids, tokenizer.ids_to_pieces(shown_ids), strict=True)
-    shown = [f"{id} {readable_piece(piece)!r}" for id, piece in tokens]
+    shown = [f"{id} {text_or_bytes(piece)!r}" for id, piece in tokens]
     return ", ".join([*shown, *(["..."] if len(ids) > _MAX_TOKENS else [])]) or "no ids"

@@ -15,8 +15,9 @@ from ..errors import PolytokError
 from ..reach import ids_or_nothing, unused_after_space
 from ..spec import Kind, Longest, Spec
 from ..tokenizer import Tokenizer
+from ..utf8 import is_utf8, text_or_bytes
 from .entries import ADDED_WORDS_ADVICE, unreachable_ids
-from .finding import Finding, Severity, readable_piece
+from .finding import Finding, Severity
 
 _BEFORE = (b"", b"a", b" ", b"\n", b"1", b".", b"A", "の".encode(), b"a ", b"\n\n")
 _AFTER = (b"", *(bytes([byte]) for byte in b"abcdefghijklmnopqrstuvwxyz"), b" ", b"\n", b"1", b".")
@@ -43,9 +44,9 @@ class UnreachedEntry(NamedTuple):
     encoded_pieces: tuple[bytes, ...]
 
     def __str__(self) -> str:
-        pieces = ", ".join(repr(readable_piece(piece)) for piece in self.encoded_pieces) or "nothing"
+        pieces = ", ".join(repr(text_or_bytes(piece)) for piece in self.encoded_pieces) or "nothing"
         note = " with another id" if self.encoded_pieces == (self.piece,) else ""
-        return f"{readable_piece(self.piece)!r} gives {pieces}{note}"
+        return f"{text_or_bytes(self.piece)!r} gives {pieces}{note}"
 
 
 def find_unreached(spec: Spec) -> Iterator[Finding]:
@@ -100,7 +101,7 @@ def unreached_entries(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Unreache
         for strips_space in (False, True):
             probes = [before + _stripped(texts[id], strips_space) + after for id in remaining_ids]
             remaining_ids -= _ids_in_encodings(tokenizer, probes)
-    incomplete_ids = [id for id in remaining_ids if not _is_utf8(texts[id])]
+    incomplete_ids = [id for id in remaining_ids if not is_utf8(texts[id])]
     for followings in _FOLLOWING_BYTES:
         completed_texts = [text for id in incomplete_ids for text in _completed_texts(texts[id], followings)]
         probes = [text + after for text in completed_texts for after in (b"", b"a")]
@@ -161,14 +162,6 @@ def _unreached_entry(tokenizer: Tokenizer, id: int, text: bytes) -> UnreachedEnt
 # Entries with parts of characters
 
 
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _completed_texts(text: bytes, followings: _ContinuationBytes) -> list[bytes]:
     """Returns texts in UTF-8 that contain a text whose first and last characters are incomplete."""
     start = next((i for i, byte in enumerate(text[:4]) if not 0x80 <= byte < 0xC0), min(len(text), 4))
@@ -176,7 +169,7 @@ def _completed_texts(text: bytes, followings: _ContinuationBytes) -> list[bytes]
     missing_count = 0 if end is None else max(_LENGTH_OF_LEAD_BYTE[text[end]] - (len(text) - end), 0)
     endings = map(b"".join, product(*followings[:missing_count]))
     candidates = [before + text + after for before, after in product(_beginnings(start), endings)]
-    return list(filter(_is_utf8, candidates))
+    return list(filter(is_utf8, candidates))
 
 
 def _beginnings(count: int) -> list[bytes]:

@@ -12,7 +12,8 @@ from .. import _core
 from ..errors import PolytokError
 from ..pattern_coverage import covers_all_text
 from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec, Template
-from .finding import Finding, Severity, format_examples, readable_piece
+from ..utf8 import is_utf8, text_or_bytes
+from .finding import Finding, Severity, format_examples
 
 _REGEX_SYNTAX = re.compile(r"\\[pPsSwWdDbB]|\(\?|\[\^|\]\+")
 _MISTRAL_TOKENS = {"[INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]"}
@@ -41,7 +42,7 @@ def find_literal_pattern(spec: Spec) -> Iterator[Finding]:
 def find_mistral_pattern(spec: Spec) -> Iterator[Finding]:
     """Finds Mistral's tekken vocabulary with the pattern of Llama 3 or GPT-4o, an error of some converted files."""
     texts = {token.text for token in spec.special} | {
-        readable_piece(spec.vocab.piece(int(row))) for row in np.flatnonzero(spec.vocab.kinds == Kind.CONTROL)[:2000]
+        text_or_bytes(spec.vocab.piece(int(row))) for row in np.flatnonzero(spec.vocab.kinds == Kind.CONTROL)[:2000]
     }
     patterns = [step.pattern for step in spec.split if isinstance(step, PatternSplit)]
     is_over_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
@@ -114,7 +115,7 @@ def find_foreign_pattern(spec: Spec) -> Iterator[Finding]:
             "pattern-not-of-vocabulary",
             Severity.WARNING,
             f"the split pattern splits {len(split_entries)} of {examined_count} entries "
-            f"({format_examples(map(readable_piece, split_entries))}), which "
+            f"({format_examples(map(text_or_bytes, split_entries))}), which "
             "therefore are hardly ever produced",
             "the vocabulary was trained with another pattern; use the pattern of its model",
         )
@@ -138,7 +139,7 @@ def _piece_count(tokenizer: _core.Tokenizer, text: bytes) -> int:
 
 
 def _is_text(piece: bytes) -> bool:
-    return bool(piece) and isinstance(readable_piece(piece), str)
+    return bool(piece) and is_utf8(piece)
 
 
 def find_end_anchor(spec: Spec) -> Iterator[Finding]:

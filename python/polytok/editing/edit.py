@@ -17,6 +17,7 @@ from ..reach import needed_variants, usages, words_of
 from ..records import replace
 from ..spec import Longest, Spec
 from ..tokenizer import Tokenizer
+from ..utf8 import is_utf8
 from ..values import Text
 from .assembly import assembled
 from .families import Family, family_of
@@ -297,9 +298,7 @@ def _check_reserved(edited: Edit, rows: Rows) -> None:
     reserved_ids = set(edited.reserved)
     texts = [rows.layout.reserved_piece(id) for id in edited.reserved]
     for text in texts:
-        try:
-            text.decode()
-        except UnicodeDecodeError:
+        if not is_utf8(text):
             return  # not a text
         if reserved_ids.intersection(edited.tokenizer.encode(text)):
             raise ArgumentError(f"the vocabulary encodes the text {text.decode()!r} of a reserved entry to its id")

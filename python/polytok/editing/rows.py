@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..errors import ArgumentError
 from ..spec import Bpe, Insert, Kind, Spec
+from ..utf8 import text_or_bytes
 from .layouts import Layout, layout_of
 
 
@@ -75,7 +76,4 @@ def covers_unknown_text(spec: Spec) -> bool:
 
 def shown_entry(entry: bytes) -> str:
     """Returns an entry as a message shows it: as text if it is UTF-8, else as bytes."""
-    try:
-        return repr(entry.decode())
-    except UnicodeDecodeError:
-        return repr(entry)
+    return repr(text_or_bytes(entry))

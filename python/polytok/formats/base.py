@@ -10,6 +10,7 @@ from ..errors import ArgumentError, FormatError
 from ..keywords import keyword
 from ..records import dataclass, field, is_record
 from ..spec import Kind, PatternSplit, SentencePieceVersion, Spec, SpecialToken, Vocab
+from ..utf8 import has_surrogate
 
 MAX_ID = 2**32 - 2
 
@@ -69,15 +70,6 @@ class Format(Protocol):
         """Writes a Spec as a file; raises FormatError if the format cannot express the model."""
 
 
-def is_utf8(text: str) -> bool:
-    """Reports whether UTF-8 can encode a text. A text with half of a surrogate pair cannot be encoded."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def with_ids(special_tokens: SpecialTokens, vocab: Vocab) -> Mapping[str, int]:
     """Returns special tokens with their ids. Tokens without ids get the ids after the largest id of the vocabulary."""
     if isinstance(special_tokens, Mapping):
@@ -96,7 +88,7 @@ def special_tokens_of(mapping: Mapping[str, int]) -> tuple[SpecialToken, ...]:
     for text, number in mapping.items():
         if not isinstance(text, str) or not text:
             raise ArgumentError(f"{keyword('special_tokens')}: {text!r} is not a text")
-        if not is_utf8(text):
+        if has_surrogate(text):
             raise ArgumentError(
                 f"{keyword('special_tokens')}: {text!r} has half of a surrogate pair, which UTF-8 cannot encode"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..spec import Spec
+from ..utf8 import text_or_bytes
 from .gguf_file import ARRAY, BOOL, F32, STRING, GgufFile, Value
 from .gguf_texts import text_list
 from .gguf_write import column_values
@@ -28,7 +29,7 @@ def shown_metadata(spec: Spec) -> dict[str, Any]:
 def _shown_value(file: GgufFile, value: Value) -> Any:
     value_type, element_type, count, data = value
     if value_type == STRING:
-        return _text(data or b"")
+        return text_or_bytes(data or b"")
     single_value_file = GgufFile({"": value}, file.version, file.big_endian)
     if value_type == ARRAY:
         return {"length": count, "first": _first_items(single_value_file, element_type)}
@@ -41,16 +42,9 @@ def _first_items(single_value_file: GgufFile, element_type: int) -> list[Any]:
         return []
     if element_type == STRING:
         texts = single_value_file.texts("")
-        return [] if texts is None else list(map(_text, text_list(texts)[:_MAX_ITEMS]))
+        return [] if texts is None else list(map(text_or_bytes, text_list(texts)[:_MAX_ITEMS]))
     numbers = single_value_file.numbers("", (element_type,))
     return [] if numbers is None else [_number(number, element_type) for number in numbers[:_MAX_ITEMS].tolist()]
-
-
-def _text(data: bytes) -> str | bytes:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data
 
 
 def _number(number: Any, element_type: int) -> Any:

@@ -16,7 +16,8 @@ from ..errors import FormatError
 from ..keywords import keyword
 from ..patterns import QWEN2
 from ..records import dataclass
-from .base import is_utf8, parse_sibling
+from ..utf8 import has_surrogate
+from .base import parse_sibling
 from .tiktoken_known import Scheme
 
 KIMI = (
@@ -98,7 +99,7 @@ def _token_text(token: Any) -> str | None:
     text = token.get("content") if isinstance(token, dict) else token
     if not isinstance(text, str) or not text:
         return None
-    if not is_utf8(text):
+    if has_surrogate(text):
         raise FormatError(
             f"tokenizer_config.json: the token {text!r} has half of a surrogate pair, which UTF-8 cannot encode"
         )

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .. import _core
 from ..errors import EncodeError, FormatError
 from ..keywords import keyword
+from ..utf8 import repaired
 from .blocks import Block
 from .choices import BadBytes, InputOptions
 from .fields import field_names, fields_text, records_in
@@ -191,4 +192,4 @@ def _field_as_text(record: dict[str, Any], name: str) -> str | None:
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return repaired(text)

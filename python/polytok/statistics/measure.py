@@ -16,10 +16,11 @@ from ..loading import AnyTokenizer, as_tokenizer
 from ..options import Options
 from ..suggestions import did_you_mean
 from ..tokenizer import Tokenizer
+from ..utf8 import bytes_with_surrogates
 from ..values import Text
 from .data import Stats
 from .scripts import Scripts
-from .texts import TextCounter, as_bytes
+from .texts import TextCounter
 from .tokens import ModelCounter
 
 Models: TypeAlias = AnyTokenizer | Iterable[AnyTokenizer] | Mapping[str, AnyTokenizer]
@@ -81,7 +82,7 @@ def measure(
     models = [ModelCounter(name, tokenizer, scripts) for name, tokenizer in tokenizers.items()]
     text_counters: dict[str, TextCounter] = {}
     for name, batch in batches:
-        texts = list(map(as_bytes, batch))
+        texts = list(map(bytes_with_surrogates, batch))
         text_counters.setdefault(name, TextCounter(name, scripts)).add(texts)
         for model in models:
             model.group(name).add(texts, options)

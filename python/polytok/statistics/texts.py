@@ -9,7 +9,6 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from ..values import Text
 from .data import TextGroup
 from .scripts import Scripts
 
@@ -55,11 +54,6 @@ class TextCounter:
             if script is not None:
                 self._script_counts[script] += count
         return bool(is_space[-1])
-
-
-def as_bytes(text: Text) -> bytes:
-    """Returns a text as bytes."""
-    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
 
 
 @cache

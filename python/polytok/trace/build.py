@@ -13,6 +13,7 @@ from ..reference.invalid_utf8 import tokens_to_remove, valid_length
 from ..reference.stages import RefToken
 from ..reference.walks import Walk
 from ..spec import Slot
+from ..utf8 import is_utf8
 from ..values import Token
 from .changes import Origins
 from .data import Part, Piece, PostStep, SpecialFound, SpecialSeen, SplitPiece, TokenRow, Trace
@@ -169,7 +170,7 @@ class _Build:
         if not pieces_of_steps:
             return self._whole_pieces([_RawPiece(text, shift, shift + len(text))], place)
         raw = [_RawPiece(piece.text, piece.start + shift, piece.end + shift) for piece in pieces_of_steps[-1]]
-        if self.tracer.steps.rewrites_pieces or valid_length(text) == len(text):
+        if self.tracer.steps.rewrites_pieces or is_utf8(text):
             return self._whole_pieces(raw, place)
         return self._broken_pieces(text, shift, raw, place)
 

@@ -8,6 +8,7 @@ from .. import arguments, checks
 from ..errors import ArgumentError
 from ..keywords import keyword
 from ..options import Options
+from ..utf8 import repaired
 from ..values import Ids, Text
 from .build import trace_text
 from .data import Trace
@@ -38,14 +39,8 @@ def trace(
         raise ArgumentError(f"{keyword('ids')} show which special tokens they have, so {names} has no effect with them")
     if ids is not None:
         return trace_ids(tracer, arguments.id_list(ids), wanted)
-    return trace_text(tracer, text_bytes(checks.text("text", text)), options or Options(**keywords), wanted)
+    return trace_text(tracer, _text_bytes(checks.text("text", text)), options or Options(**keywords), wanted)
 
 
-def text_bytes(text: Text) -> bytes:
-    """Returns a text in UTF-8, with surrogates repaired as the engine repairs them."""
-    if isinstance(text, bytes):
-        return text
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+def _text_bytes(text: Text) -> bytes:
+    return text if isinstance(text, bytes) else repaired(text).encode()

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ..options import Options
+from ..utf8 import text_or_bytes
 from ..values import Special
 from .build import trace_text
 from .data import GivenIds, TokenRow, Trace
@@ -73,7 +74,7 @@ def _why(given: Sequence[TokenRow], canonical: Sequence[TokenRow]) -> str:
         return f"the tokenizer does not return the special token {_shown(given[:1])} here"
     if given_piece == piece:
         ids = f"id {canonical[0].id}, not {given[0].id}"
-        return f"several entries have the text {_quoted(piece)}: the tokenizer returns {ids}"
+        return f"several entries have the text {text_or_bytes(piece)!r}: the tokenizer returns {ids}"
     if piece.startswith(given_piece):
         covered = _cover(given, len(piece))
         return f"the tokenizer takes {_shown(canonical[:1])} here, one entry, instead of {_shown(covered)}"
@@ -84,7 +85,7 @@ def _why(given: Sequence[TokenRow], canonical: Sequence[TokenRow]) -> str:
 
 
 def _cover(rows: Sequence[TokenRow], length: int) -> Sequence[TokenRow]:
-    """Returns the first rows that have together at least so many bytes."""
+    """Returns the first rows that together have at least ``length`` bytes."""
     lengths = accumulate(len(row.piece) for row in rows)
     count = next((place + 1 for place, total in enumerate(lengths) if total >= length), len(rows))
     return rows[:count]
@@ -92,12 +93,4 @@ def _cover(rows: Sequence[TokenRow], length: int) -> Sequence[TokenRow]:
 
 def _shown(rows: Sequence[TokenRow]) -> str:
     """Writes pieces with their ids."""
-    return " + ".join(f"{_quoted(row.piece)} ({row.id})" for row in rows)
-
-
-def _quoted(piece: bytes) -> str:
-    """Writes a piece as text, or as bytes if it is not UTF-8."""
-    try:
-        return repr(piece.decode())
-    except UnicodeDecodeError:
-        return repr(piece)
+    return " + ".join(f"{text_or_bytes(row.piece)!r} ({row.id})" for row in rows)

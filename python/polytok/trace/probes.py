@@ -13,7 +13,6 @@ from itertools import pairwise
 from .. import _core
 from ..options import special_text
 from ..records import replace
-from ..reference.invalid_utf8 import valid_length
 from ..spec import (
     Bpe,
     BytesDecode,
@@ -29,6 +28,7 @@ from ..spec import (
     Vocab,
     Word,
 )
+from ..utf8 import is_utf8
 from ..values import Special
 
 FIRST_SPECIAL_ID = 1 << 24
@@ -269,11 +269,6 @@ def _compile(
         decode=BytesDecode(),
     )
     return _core.Tokenizer(spec)
-
-
-def is_utf8(text: bytes) -> bool:
-    """Reports whether a text is UTF-8."""
-    return valid_length(text) == len(text)
 
 
 def _special_tokens(spec: Spec) -> list[SpecialToken]:

@@ -10,6 +10,7 @@ from ..keywords import keyword
 from ..reading import BadBytes, SkippedText
 from ..reading.documents import NOT_UTF8_REASON
 from ..reading.files import Part
+from ..utf8 import repaired
 from ..values import Text
 
 
@@ -39,12 +40,7 @@ class Utf8Converter:
             return self._skip_or_raise(place, error)
 
     def _encode(self, text: str) -> bytes:
-        try:
-            return text.encode()
-        except UnicodeEncodeError:
-            if self._bad_bytes in ("error", "skip"):
-                raise
-            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+        return (text if self._bad_bytes in ("error", "skip") else repaired(text)).encode()
 
     def _skip_or_raise(self, place: str, error: UnicodeError) -> SkippedText:
         if self._bad_bytes == "skip":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...utf8 import is_utf8
+
 _MAX_PARTS = 24
 """The largest number of tokens for which all trees of merges are compared; more tokens are joined from the left."""
 _NEW_ENTRY, _PART_OF_CHARACTER = 2, 1
@@ -30,7 +32,7 @@ def next_pair(parts: Sequence[bytes], is_known: Callable[[bytes], bool], join: J
             # Among equals, the longest left part: entries with the same start then share their intermediate entries.
             cost, at = min((costs[start, at] + costs[at, stop], -at) for at in range(start + 1, stop))
             text = texts[start, stop]
-            costs[start, stop] = cost + (0 if is_known(text) else _NEW_ENTRY + _PART_OF_CHARACTER * _is_partial(text))
+            costs[start, stop] = cost + (0 if is_known(text) else _NEW_ENTRY + _PART_OF_CHARACTER * (not is_utf8(text)))
             middles[start, stop] = -at
     start, stop = 0, count
     while stop - start > 2:
@@ -46,12 +48,3 @@ def _texts_of_ranges(parts: Sequence[bytes], join: Join) -> dict[tuple[int, int]
         for stop in range(start + 2, len(parts) + 1):
             texts[start, stop] = join(texts[start, stop - 1], parts[stop - 1])
     return texts
-
-
-def _is_partial(text: bytes) -> bool:
-    """Reports whether a text begins or ends inside of a character."""
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return True
-    return False

@@ -16,7 +16,8 @@ from ...errors import FormatError
 from ...files import Siblings
 from ...records import replace
 from ...spec import Spec, SpecialToken, Template
-from ..base import is_utf8, parse_sibling
+from ...utf8 import has_surrogate
+from ..base import parse_sibling
 from . import added_tokens
 from .fields import Fields, Json, shorten
 
@@ -159,7 +160,7 @@ def _read_token(value: Json, path: str) -> SpecialToken:
 
 def _require_utf8(text: str) -> str:
     """Returns the text of a token if UTF-8 can encode it; raises FormatError otherwise."""
-    if not is_utf8(text):
+    if has_surrogate(text):
         raise FormatError(f"{CONFIG_FILE}: the token {text!r} has half of a surrogate pair, which UTF-8 cannot encode")
     return text
 
