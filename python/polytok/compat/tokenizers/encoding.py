@@ -52,7 +52,7 @@ class Columns:
         """Returns the range of a text's tokens."""
         return self.ranges.get(sequence, range(len(self.ids)))
 
-    def pad(self, length: int, pad: tuple[int, int, str], is_left: bool) -> None:
+    def pad(self, length: int, pad: tuple[int | str, int, str | None], is_left: bool) -> None:
         """Adds pads (id, type id, text) to this encoding and its windows."""
         for window in self.overflowing:
             window.pad(length, pad, is_left)

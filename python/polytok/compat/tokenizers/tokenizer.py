@@ -23,11 +23,20 @@ from ...spec import Insert, Origin
 from ...tokenizer import Tokenizer as Engine
 from . import alone, decoders
 from .added_token import AddedToken, added_token
-from .arguments import boolean, id_list, id_number, optional_unsigned, text, unsigned, warn_unknown
+from .arguments import boolean, id_list, id_number, optional_unsigned, text
 from .changed_ids import ChangedIds, changed_ids
 from .component import CHANGES, Component, component_of, component_of_json
-from .encoding import Columns, Encoding, encoding_of, encoding_of_columns, is_left
+from .encoding import Columns, Encoding, encoding_of, encoding_of_columns
 from .inputs import items_of, text_and_pair, text_of, words_and_pair, words_of
+from .lengths import (
+    check_stride,
+    padding_attribute,
+    padding_json,
+    padding_of,
+    truncation_attribute,
+    truncation_json,
+    truncation_of,
+)
 from .models import BPE, Model, model_of_file
 from .normalizers import Normalizer
 from .pre_tokenizers import PreTokenizer
@@ -39,11 +48,8 @@ from .trainers import Trainer, default_trainer, trainer_of
 from .training import count_words, texts_of, texts_of_files
 from .vocabulary import AddedTokens
 
-_STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
-_STRATEGY_OF_JSON = {name: strategy for strategy, name in _STRATEGIES.items()}
 _FAMILIES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 _TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-_PADDING_KEYWORDS = ("direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token", "max_length", "length")
 
 
 class _Compiled:
@@ -96,10 +102,8 @@ class Tokenizer:
     _document: Mapping[str, Any]
     _parts: dict[str, Any]
     _added: AddedTokens
-    _truncation: dict[str, Any] | None
-    _padding: dict[str, Any] | None
-    _truncate: Truncation | None
-    _pad: Padding | None
+    _truncation: Truncation | None
+    _padding: Padding | None
     _compiled: _Compiled | None
     _sizes: tuple[int, int, int] | None
     _changes: int
@@ -112,7 +116,7 @@ class Tokenizer:
 
     def _set_empty(self) -> None:
         self._document, self._parts, self._added = {}, {}, AddedTokens()
-        self._truncation = self._truncate = self._padding = self._pad = self._compiled = self._sizes = None
+        self._truncation = self._padding = self._compiled = self._sizes = None
         self._engine, self._changes = None, CHANGES[0]
         self._encode_special_tokens = False
 
@@ -177,14 +181,9 @@ class Tokenizer:
             flags = {name: getattr(special_token, name) for name in _TOKEN_FLAGS}
             self._added.set(special_token.id, AddedToken(special_token.text, **flags))
         if (truncation := self._document.get("truncation")) is not None:
-            strategy = _STRATEGY_OF_JSON[truncation["strategy"]]
-            direction = truncation["direction"].lower()
-            self._set_truncation(truncation["max_length"], truncation["stride"], strategy, direction)
+            self._truncation = Truncation.from_json(truncation)
         if (padding := self._document.get("padding")) is not None:
-            strategy = padding["strategy"]
-            length = strategy["Fixed"] if isinstance(strategy, dict) else None
-            fields = {name: padding.get(name) for name in ("pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token")}
-            self._set_padding({"length": length, **fields, "direction": padding["direction"].lower()})
+            self._padding = Padding.from_json(padding)
         size = len(spec.vocab)
         if any(token.id >= size for token in spec.special) and max(buffer(spec.vocab, "ids"), default=0) >= size:
             self._compile()  # the ids have gaps, so that an added token can have the id of an entry
@@ -196,22 +195,8 @@ class Tokenizer:
         truncation, padding = self._truncation, self._padding
         return {
             "version": "1.0",
-            "truncation": truncation
-            and {
-                "direction": truncation["direction"].capitalize(),
-                "max_length": truncation["max_length"],
-                "strategy": _STRATEGIES[truncation["strategy"]],
-                "stride": truncation["stride"],
-            },
-            "padding": padding
-            and {
-                "strategy": "BatchLongest" if padding["length"] is None else {"Fixed": padding["length"]},
-                "direction": padding["direction"].capitalize(),
-                "pad_to_multiple_of": padding["pad_to_multiple_of"],
-                "pad_id": padding["pad_id"],
-                "pad_type_id": padding["pad_type_id"],
-                "pad_token": padding["pad_token"],
-            },
+            "truncation": None if truncation is None else truncation_json(truncation),
+            "padding": None if padding is None else padding_json(padding),
             "added_tokens": self._added.json(),
             **self._components_json((*_FAMILIES, "model")),
         }
@@ -366,79 +351,25 @@ class Tokenizer:
 
     @property
     def truncation(self) -> dict[str, Any] | None:
-        return None if self._truncation is None else dict(self._truncation)
+        return None if self._truncation is None else truncation_attribute(self._truncation)
 
     def enable_truncation(self, max_length: int, **kwargs: Any) -> None:
-        length, stride, strategy, direction = unsigned(max_length), 0, "longest_first", "right"
-        for name, value in kwargs.items():
-            if name == "stride":
-                stride = unsigned(value)
-            elif name == "strategy":
-                strategy = text(value)
-                if strategy not in _STRATEGIES:
-                    names = "`longest_first`, `only_first`, or `only_second`"
-                    raise ValueError(f"Unknown `strategy`: `{strategy}`. Use one of {names}")
-            elif name == "direction":
-                direction = text(value)
-                if direction not in ("left", "right"):
-                    raise ValueError(f"Unknown `direction`: `{direction}`. Use one of `left` or `right`.")
-            else:
-                warn_unknown({name: value}, ())
-        added = self.num_special_tokens_to_add(False)
-        if length >= added and stride > length - added:
-            raise ValueError(
-                f"tokenizer stride set to {stride}, which is greater than or equal to its effective max length of "
-                f"{length - added} (= {length} original max length - {added} added special tokens), "
-            )
-        self._set_truncation(length, stride, strategy, direction)
-
-    def _set_truncation(self, length: int, stride: int, strategy: Any, direction: Any) -> None:
-        self._truncate = Truncation(length, stride, strategy, direction)
-        self._truncation = {
-            "max_length": length,
-            "stride": stride,
-            "strategy": strategy,
-            "direction": direction,
-        }
+        truncation = truncation_of(max_length, kwargs)
+        check_stride(truncation, self.num_special_tokens_to_add(False))
+        self._truncation = truncation
 
     def no_truncation(self) -> None:
-        self._truncation = self._truncate = None
+        self._truncation = None
 
     @property
     def padding(self) -> dict[str, Any] | None:
-        return None if self._padding is None else dict(self._padding)
+        return None if self._padding is None else padding_attribute(self._padding)
 
     def enable_padding(self, **kwargs: Any) -> None:
-        warn_unknown(kwargs, _PADDING_KEYWORDS)
-        if "max_length" in kwargs:
-            print("enable_padding(max_length=X) is deprecated, use enable_padding(length=X) instead")
-        is_left(direction := kwargs.get("direction", "right"))
-        length, multiple = kwargs.get("length", kwargs.get("max_length")), kwargs.get("pad_to_multiple_of")
-        self._set_padding(
-            {
-                "length": optional_unsigned(length),
-                "pad_to_multiple_of": optional_unsigned(multiple),
-                "pad_id": id_number(kwargs.get("pad_id", 0)),
-                "pad_token": text(kwargs.get("pad_token", "[PAD]")),
-                "pad_type_id": id_number(kwargs.get("pad_type_id", 0)),
-                "direction": direction,
-            }
-        )
-
-    def _set_padding(self, fields: dict[str, Any]) -> None:
-        self._pad = Padding(
-            length=fields["length"],
-            to_multiple_of=fields["pad_to_multiple_of"],
-            id=fields["pad_id"],
-            type_id=fields["pad_type_id"],
-            token=fields["pad_token"],
-            direction=fields["direction"],
-        )
-        names = ("length", "pad_to_multiple_of", "pad_id", "pad_token", "pad_type_id", "direction")
-        self._padding = {name: fields[name] for name in names}
+        self._padding = padding_of(kwargs)
 
     def no_padding(self) -> None:
-        self._padding = self._pad = None
+        self._padding = None
 
     # Encoding
 
@@ -460,8 +391,8 @@ class Tokenizer:
         encoding = self._encode(compiled, sequence, pair, is_pretokenized, boolean(add_special_tokens))
         if compiled.changed_ids is not None:
             return self._restored([encoding], compiled.changed_ids)[0]
-        if (pad := self._pad) is not None:
-            encoding = encoding.padded(pad.target([encoding]), pad)
+        if (padding := self._padding) is not None:
+            encoding = encoding.padded(padding.target([encoding]), padding)
         return encoding_of(encoding)
 
     def _by_steps(
@@ -486,28 +417,27 @@ class Tokenizer:
         return [encoding_of_columns(columns) for columns in rows]
 
     def _pad_columns(self, rows: list[Columns]) -> None:
-        if (pad := self._pad) is not None and (fields := self._padding) is not None:
-            length = pad.target([columns.ids for columns in rows])
-            token = (fields["pad_id"], fields["pad_type_id"], fields["pad_token"])
+        if (padding := self._padding) is not None:
+            length = padding.target([columns.ids for columns in rows])
             for columns in rows:
-                columns.pad(length, token, fields["direction"] == "left")
+                columns.pad(length, (padding.id, padding.type_id, padding.token), padding.direction == "left")
 
     def _encode(
         self, compiled: _Compiled, sequence: Any, pair: Any, is_pretokenized: bool, add_special_tokens: bool
     ) -> PolytokEncoding:
         """Returns polytok's encoding, not yet padded."""
         self._refuse_samples()
-        truncate = self._truncate
+        truncation = self._truncation
         template_length = compiled.template_lengths[pair is not None] if add_special_tokens else 0
-        if truncate is not None and truncate.max_length < template_length:
-            truncate = None  # the original's subtraction wraps around here, so it does not truncate
+        if truncation is not None and truncation.max_length < template_length:
+            truncation = None  # the original's subtraction wraps around here, so it does not truncate
         try:
             return compiled.encoding(
                 sequence,
                 pair,
                 options=compiled.options[add_special_tokens],
                 pretokenized=is_pretokenized,
-                truncation=truncate,
+                truncation=truncation,
             )
         except EncodeError as error:
             raise self.model.encoding_error(error) from error
@@ -527,9 +457,9 @@ class Tokenizer:
         encodings = [self._encode(compiled, text, pair, is_pretokenized, add_special_tokens) for text, pair in items]
         if compiled.changed_ids is not None:
             return self._restored(encodings, compiled.changed_ids)
-        if (pad := self._pad) is not None:
-            length = pad.target(encodings)
-            encodings = [encoding.padded(length, pad) for encoding in encodings]
+        if (padding := self._padding) is not None:
+            length = padding.target(encodings)
+            encodings = [encoding.padded(length, padding) for encoding in encodings]
         return [encoding_of(encoding) for encoding in encodings]
 
     def encode_batch_fast(
@@ -547,14 +477,14 @@ class Tokenizer:
     def _post_processed(self, texts: list[Columns], add_special_tokens: bool) -> Columns:
         """Truncates and processes the tokens of one or two texts."""
         is_pair = len(texts) > 1
-        if (truncate := self._truncate) is not None:
+        if (truncation := self._truncation) is not None:
             added = self.num_special_tokens_to_add(is_pair) if add_special_tokens else 0
-            if truncate.max_length >= added:
+            if truncation.max_length >= added:
                 lengths = tokens_to_keep(
-                    [len(part.ids) for part in texts], truncate.max_length - added, truncate.strategy
+                    [len(part.ids) for part in texts], truncation.max_length - added, truncation.strategy
                 )
                 texts = [
-                    part.truncated(length, truncate.stride, truncate.direction == "left")
+                    part.truncated(length, truncation.stride, truncation.direction == "left")
                     for part, length in zip(texts, lengths, strict=True)
                 ]
         return process(self._part("post_processor"), texts, add_special_tokens)
