@@ -26,7 +26,8 @@ from .messages import (
     ImmutableSentencePieceText_ImmutableSentencePiece,
 )
 from .normalizer import SentencePieceNormalizer
-from .processor import SentencePieceProcessor, ThreadPool
+from .processor import SentencePieceProcessor
+from .thread_pool import ThreadPool
 from .trainer import SentencePieceTrainer
 
 __all__ = [

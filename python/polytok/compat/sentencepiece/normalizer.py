@@ -14,8 +14,7 @@ from ...spec import SentencePieceNormalize
 from ...training.sentencepiece.normalization import named_charsmap
 from .lines import is_old, line, value_error
 from .names import with_snake_case
-from .normalizing import NormalizingEngine
-from .processor import normalized
+from .normalizing import NormalizingEngine, normalized
 from .rules import compile_pairs, compile_rules, decompile
 
 _FLAGS = ("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces")

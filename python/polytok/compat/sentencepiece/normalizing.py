@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from ..._core import sentencepiece_normalize, sentencepiece_normalize_with_offsets
 from ...spec import Char, Kind, Origin, SentencePieceNormalize, Spec, Vocab
 from ...tokenizer import Tokenizer
+from .inputs import utf8
 
 
 class NormalizingEngine:
@@ -32,3 +34,16 @@ class NormalizingEngine:
         """Returns a normalized text."""
         normalized: bytes = self.normalized(text, False)
         return normalized
+
+
+def normalized(engine: NormalizingEngine, input: Any, with_offsets: Any) -> Any:
+    """Returns a normalized text in the type of the input, with the offset of each character (of bytes: of each
+    byte)."""
+    text = input if type(input) is str and input.isascii() else utf8(input)
+    returns_str = not isinstance(input, bytes)
+    if not with_offsets:
+        return engine.normalized(text, returns_str)
+    result, offsets = engine.with_offsets(text, returns_str)
+    if not result and offsets == [len(input)]:  # nothing but spaces, where SentencePiece returns no offsets
+        return result, [0] if returns_str else []
+    return result, offsets

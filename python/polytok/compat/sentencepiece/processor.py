@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .binding import Binding
 from .buffers import read_only_array
+from .inputs import answers_in_bytes, bytes_of, check_old_input, has_bytes, is_row, is_true, utf8
 from .lines import is_old, out_of_range, type_error, value_error
-from .messages import ImmutableNBestSentencePieceText, ImmutableSentencePieceText, PiecesOfText, serialize_nbest
+from .messages import ImmutableSentencePieceText
 from .model import Model
 from .names import with_snake_case
-from .normalizing import NormalizingEngine
+from .normalizing import normalized
+from .results import MESSAGE_KINDS, PROTO_KINDS, as_message, as_nbest_result, as_offset_mapping, as_result
 from .typed_methods import typed_methods
 
 if TYPE_CHECKING:
@@ -23,11 +24,8 @@ if TYPE_CHECKING:
 _TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping")
 _OLD_TYPES = (int, str, "proto", "serialized_proto", "immutable_proto")
 _OLD_DECODE_TYPES = (str, bytes, "serialized_proto", "immutable_proto")
-_PROTO_TYPES = frozenset({"proto", "serialized_proto", "immutable_proto", "offset_mapping"})
-_MESSAGE_TYPES = frozenset({"proto", "serialized_proto"})
-_DECODE_TYPES: tuple[Any, ...] = (str, bytes, *_PROTO_TYPES)
+_DECODE_TYPES: tuple[Any, ...] = (str, bytes, *PROTO_KINDS)
 _PLAIN_DECODE_TYPES: tuple[Any, ...] = (None, str, bytes, "serialized_proto", "proto", "offset_mapping")
-_NO_FLAGS = (None, None, False, False)
 _SAMPLING_HELP = (
     'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", and "alpha". "nbest_size" is '
     'enabled only on unigram mode ignored in BPE-dropout. when "nbest_size = -1" , this method samples from all '
@@ -35,15 +33,17 @@ _SAMPLING_HELP = (
 )
 
 
-class ThreadPool:
-    """sentencepiece.ThreadPool: a number of threads for batches."""
+class _Flags(NamedTuple):
+    """What a call changes in the ids: the ids of bos and eos to add, whether the order is reversed, and whether unknown
+    text has the name of the unknown piece."""
 
-    def __init__(self, num_threads: int, /) -> None:
-        self._num_threads = int(num_threads)
+    bos: int | None
+    eos: int | None
+    is_reversed: bool
+    is_named: bool
 
-    def num_threads(self) -> int:
-        """Returns the number of threads."""
-        return self._num_threads
+
+_NO_FLAGS = _Flags(None, None, False, False)
 
 
 @with_snake_case
@@ -201,37 +201,33 @@ class SentencePieceProcessor:
             return self._sampled(input, kind, flags, size, strength, return_bytes)
         threads = self._threads(num_threads, thread_pool)
         if not isinstance(input, list):
-            text = input if type(input) is str and input.isascii() else _utf8(input)
+            text = input if type(input) is str and input.isascii() else utf8(input)
             model = self._model if self._model is not None else self._loaded()
-            if kind in _MESSAGE_TYPES:
-                return _message(model.serialized(text), kind)
-            if kind in _PROTO_TYPES:
-                return self._spanned(text, kind, _returns_bytes(input, return_bytes))
+            if kind in MESSAGE_KINDS:
+                return as_message(model.serialized(text), kind)
+            if kind in PROTO_KINDS:
+                return self._spanned(text, kind, answers_in_bytes(input, return_bytes))
             ids = model.encode_ids(text)
             return ids if kind is int and flags is _NO_FLAGS else self._ids_as(kind, ids, text, flags, is_best=True)
-        texts = [_utf8(text, is_item=True) for text in input]
+        texts = [utf8(text, is_item=True) for text in input]
         model = self._loaded()
-        if kind in _PROTO_TYPES:
-            returns_bytes = _returns_bytes(input, return_bytes)
+        if kind in PROTO_KINDS:
+            returns_bytes = answers_in_bytes(input, return_bytes)
             return [self._spanned(text, kind, returns_bytes) for text in texts]
         rows = model.tokenizer.encode_batch(texts, threads=threads).to_list()
         return [self._ids_as(kind, ids, text, flags, is_best=True) for ids, text in zip(rows, texts, strict=True)]
 
-    def _flags(
-        self, kind: Any, add_bos: Any, add_eos: Any, reverse: Any, emit_unk_piece: Any
-    ) -> tuple[int | None, int | None, bool, bool]:
-        """Returns the ids to put before and after, and whether ids are reversed and unknown text has the piece's
-        name."""
+    def _flags(self, kind: Any, add_bos: Any, add_eos: Any, reverse: Any, emit_unk_piece: Any) -> _Flags:
         bos = self._add_bos if add_bos is None else add_bos
         eos = self._add_eos if add_eos is None else add_eos
         is_reversed = self._reverse if reverse is None else reverse
         is_named = self._emit_unk_piece if emit_unk_piece is None else emit_unk_piece
         if not (bos or eos or is_reversed or is_named):
             return _NO_FLAGS
-        if kind in _PROTO_TYPES:
+        if kind in PROTO_KINDS:
             prefix = "Unimplemented" if is_old() else "UNIMPLEMENTED"
             raise RuntimeError(f"{prefix}: add_bos, add_eos, reverse, and emit_unk_piece is not supported in proto API")
-        return (
+        return _Flags(
             self._role_id("bos", kind) if bos else None,
             self._role_id("eos", kind) if eos else None,
             bool(is_reversed),
@@ -253,7 +249,7 @@ class SentencePieceProcessor:
         kind: Any,
         ids: list[int],
         text: str | bytes,
-        flags: tuple[int | None, int | None, bool, bool],
+        flags: _Flags,
         is_best: bool = False,
     ) -> Any:
         """Returns ids, or their pieces, with what the flags add."""
@@ -277,7 +273,7 @@ class SentencePieceProcessor:
         if is_named or model.unk_id not in ids:
             table: list[Any] = model.texts if kind is str else model.pieces
             return [table[id] for id in ids]
-        found = model.tokenizer.tokens(text) if is_best else model.align(_bytes(text), ids).pieces
+        found = model.tokenizer.tokens(text) if is_best else model.align(bytes_of(text), ids).pieces
         pieces = [token.piece for token in found]
         return pieces if kind is bytes else [piece.decode("utf-8", errors="replace") for piece in pieces]
 
@@ -287,27 +283,17 @@ class SentencePieceProcessor:
         if kind == "offset_mapping":
             return model.offsets(text, returns_bytes)
         if kind == "immutable_proto":
-            return ImmutableSentencePieceText(model.encode(_bytes(text)))
-        return _message(model.serialized(text), kind)
+            return ImmutableSentencePieceText(model.encode(bytes_of(text)))
+        return as_message(model.serialized(text), kind)
 
-    def _result(self, result: PiecesOfText, kind: Any, returns_bytes: bool = False) -> Any:
-        """Returns pieces with spans in the form that was asked for."""
-        if kind == "offset_mapping":
-            return _offset_mapping(result, returns_bytes)
-        if kind == "immutable_proto":
-            return ImmutableSentencePieceText(result)
-        return _message(result.serialize(), kind)
-
-    def _sampled(
-        self, input: Any, kind: Any, flags: tuple[int | None, int | None, bool, bool], size: int, alpha: float, raw: Any
-    ) -> Any:
+    def _sampled(self, input: Any, kind: Any, flags: _Flags, size: int, alpha: float, raw: Any) -> Any:
         model = self._loaded()
         if isinstance(input, list):
             return [self._sampled(text, kind, flags, size, alpha, raw) for text in input]
-        text = _utf8(input)
+        text = utf8(input)
         ids = model.sample(text, size, alpha)
-        if kind in _PROTO_TYPES:
-            return self._result(model.align(_bytes(text), ids), kind, _returns_bytes(input, raw))
+        if kind in PROTO_KINDS:
+            return as_result(model.align(bytes_of(text), ids), kind, answers_in_bytes(input, raw))
         return self._ids_as(kind, ids, text, flags)
 
     def NBestEncode(
@@ -328,21 +314,15 @@ class SentencePieceProcessor:
         size = max(self._nbest_size if nbest_size is None else nbest_size, 1)
         flags = self._flags(kind, add_bos, add_eos, reverse, emit_unk_piece)
         if isinstance(input, list):
-            return [self._nbest(_utf8(text), kind, size, flags) for text in input]
-        return self._nbest(_utf8(input), kind, size, flags)
+            return [self._nbest(utf8(text), kind, size, flags) for text in input]
+        return self._nbest(utf8(input), kind, size, flags)
 
-    def _nbest(self, text: str | bytes, kind: Any, size: int, flags: tuple[int | None, int | None, bool, bool]) -> Any:
+    def _nbest(self, text: str | bytes, kind: Any, size: int, flags: _Flags) -> Any:
         model = self._loaded()
         found = model.nbest(text, size)
-        if kind not in _PROTO_TYPES:
+        if kind not in PROTO_KINDS:
             return [self._ids_as(kind, ids, text, flags) for ids, _ in found]
-        return self._results([model.align(_bytes(text), ids, score) for ids, score in found], kind)
-
-    @staticmethod
-    def _results(results: list[PiecesOfText], kind: Any) -> Any:
-        if kind == "immutable_proto":
-            return ImmutableNBestSentencePieceText(results)
-        return _message(serialize_nbest(results), kind, "NBestSentencePieceText")
+        return as_nbest_result([model.align(bytes_of(text), ids, score) for ids, score in found], kind)
 
     def SampleEncodeAndScore(
         self,
@@ -367,21 +347,21 @@ class SentencePieceProcessor:
         flags = self._flags(kind, add_bos, add_eos, reverse, emit_unk_piece)
         options = (count, 1.0 if alpha is None else alpha, bool(wor), bool(include_best))
         if isinstance(input, list):
-            return [self._scored(_utf8(text), kind, flags, options) for text in input]
-        return self._scored(_utf8(input), kind, flags, options)
+            return [self._scored(utf8(text), kind, flags, options) for text in input]
+        return self._scored(utf8(input), kind, flags, options)
 
     def _scored(
         self,
         text: str | bytes,
         kind: Any,
-        flags: tuple[int | None, int | None, bool, bool],
+        flags: _Flags,
         options: tuple[int, float, bool, bool],
     ) -> Any:
         model = self._loaded()
         found = model.sample_with_score(text, *options)
-        if kind not in _PROTO_TYPES:
+        if kind not in PROTO_KINDS:
             return [(self._ids_as(kind, ids, text, flags), score) for ids, score in found]
-        return self._results([model.align(_bytes(text), ids, score) for ids, score in found], kind)
+        return as_nbest_result([model.align(bytes_of(text), ids, score) for ids, score in found], kind)
 
     def ParallelEncode(
         self,
@@ -413,8 +393,8 @@ class SentencePieceProcessor:
         model = self._loaded()
         if isinstance(input, list):
             self._threads(num_threads)
-            return [model.entropy(_utf8(text), alpha) for text in input]
-        return model.entropy(_utf8(input), alpha)
+            return [model.entropy(utf8(text), alpha) for text in input]
+        return model.entropy(utf8(input), alpha)
 
     # Decoding
 
@@ -439,18 +419,18 @@ class SentencePieceProcessor:
             raise out_of_range()
         model = self._loaded()
         if is_old():
-            _check_old_input(input)
+            check_old_input(input)
             if not input:
                 return ""
         if kind not in _DECODE_TYPES or (is_old() and kind == "proto"):
             raise value_error(f"unknown return_type={kind} or input type")
         if input is None or (isinstance(input, (str, bytes)) and not input):
             input = []
-        elif not _is_row(input):
+        elif not is_row(input):
             input = [input]
-        is_batch = input.ndim > 1 if hasattr(input, "ndim") else len(input) > 0 and _is_row(input[0])
+        is_batch = input.ndim > 1 if hasattr(input, "ndim") else len(input) > 0 and is_row(input[0])
         rows = input if is_batch else [input]
-        returns_bytes = bool(return_bytes) or _has_bytes(rows)
+        returns_bytes = bool(return_bytes) or has_bytes(rows)
         decoded = [self._decoded(model, row, kind, returns_bytes) for row in rows]
         return decoded if is_batch else decoded[0]
 
@@ -475,18 +455,18 @@ class SentencePieceProcessor:
             text = model.decode_pieces(row) if is_pieces else model.decode(row)
             return text if kind is str else text.encode("utf-8")
         if is_pieces:
-            pieces = [(piece, model.id_of_piece.get(piece)) for piece in map(_bytes, row)]
+            pieces = [(piece, model.id_of_piece.get(piece)) for piece in map(bytes_of, row)]
             row = [id for _, id in pieces]
             if None in row or kind == "immutable_proto":
                 result = model.decode_spans(pieces)
                 is_mapping = kind == "offset_mapping"
-                return _offset_mapping(result, returns_bytes, True) if is_mapping else self._result(result, kind)
+                return as_offset_mapping(result, returns_bytes, True) if is_mapping else as_result(result, kind)
         if kind == "offset_mapping":
             return model.decode_mapping(row, returns_bytes)
         if kind == "immutable_proto":
             model.decode(row)  # checks the ids
-            return self._result(model.decode_spans((model.pieces[id], int(id)) for id in row), kind)
-        return _message(model.decode_serialized(row), kind)
+            return as_result(model.decode_spans((model.pieces[id], int(id)) for id in row), kind)
+        return as_message(model.decode_serialized(row), kind)
 
     # Texts and pieces
 
@@ -559,8 +539,8 @@ class SentencePieceProcessor:
             return id
         if isinstance(piece, (str, bytes)):
             model = self._loaded()
-            return model.id_of_piece.get(_bytes(piece), model.unk_id)
-        if _is_row(piece):
+            return model.id_of_piece.get(bytes_of(piece), model.unk_id)
+        if is_row(piece):
             return [self.PieceToId(item) for item in piece]
         raise TypeError(f"a piece is a str or bytes, not {type(piece).__name__}")
 
@@ -611,7 +591,7 @@ class SentencePieceProcessor:
         if self._model is None:
             raise out_of_range()
         values = column(self._model)
-        if _is_row(id):
+        if is_row(id):
             return [_value_of(values, item) for item in id]
         return _value_of(values, id)
 
@@ -665,59 +645,6 @@ def _add_methods() -> None:
     with_snake_case(SentencePieceProcessor)
 
 
-def _utf8(text: Any, is_item: bool = False) -> str | bytes:
-    """Returns a text as the engine reads it. Raises TypeError for anything else."""
-    if isinstance(text, str):
-        if text.isascii():
-            return text
-        try:
-            return text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise (
-                TypeError("not a string") if is_old() else RuntimeError(f"the text is not Unicode: {error}")
-            ) from error
-    if isinstance(text, bytes):
-        return text
-    if is_old():
-        raise TypeError("list must contain strings" if is_item else "not a string")
-    raise TypeError("List elements must be str or bytes" if is_item else "Input must be str or bytes")
-
-
-def _bytes(text: str | bytes) -> bytes:
-    return text.encode("utf-8") if isinstance(text, str) else text
-
-
-def _is_row(value: Any) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
-
-
-def _returns_bytes(input: Any, return_bytes: Any) -> bool:
-    if return_bytes is not None:
-        return bool(return_bytes)
-    first = input[0] if isinstance(input, list) and input else input
-    return isinstance(first, bytes)
-
-
-def _has_bytes(rows: Any) -> bool:
-    """Reports whether the first row that is not empty has pieces as bytes."""
-    row: Any = next((row for row in rows if len(row)), ())
-    return len(row) > 0 and isinstance(row[0], bytes)
-
-
-def _message(data: bytes, kind: Any, name: str = "SentencePieceText") -> Any:
-    """Returns the bytes of a message, or the message itself if ``kind`` is "proto" and 0.2.1 does not run."""
-    return data if kind == "serialized_proto" or is_old() else _parser(name)(data)
-
-
-@cache
-def _parser(name: str) -> Callable[[bytes], Any]:
-    """Returns the function that parses a message; protobuf is loaded when it is first needed."""
-    from . import sentencepiece_pb2
-
-    parse: Callable[[bytes], Any] = getattr(sentencepiece_pb2, name).FromString
-    return parse
-
-
 def _value_of(values: list[Any], id: Any) -> Any:
     try:
         number = id.__index__()
@@ -726,50 +653,6 @@ def _value_of(values: list[Any], id: Any) -> Any:
     if not 0 <= number < len(values):
         raise out_of_range()
     return values[number]
-
-
-def _check_old_input(input: Any) -> None:
-    """Refuses what 0.2.1 cannot decode: it accepts lists, ints and str."""
-    first = input[0] if isinstance(input, list) and input else input
-    if isinstance(first, list) and first:
-        first = first[0]
-    if input and not isinstance(first, (int, str, list)):
-        raise RuntimeError("unknown output or input type")
-
-
-def _offset_mapping(result: PiecesOfText, returns_bytes: bool, has_text: bool = False) -> dict[str, Any]:
-    pieces = [piece.piece for piece in result.pieces]
-    mapping: dict[str, Any] = {"ids": [piece.id for piece in result.pieces]}
-    if returns_bytes:
-        mapping.update(pieces=pieces, offsets=[(piece.begin, piece.end) for piece in result.pieces])
-    else:
-        texts = [piece.decode("utf-8", errors="replace") for piece in pieces]
-        mapping.update(pieces=texts, offsets=result.character_offsets())
-    text = result.text if returns_bytes else result.text.decode("utf-8", errors="replace")
-    return {"text": text, **mapping} if has_text else mapping
-
-
-def is_true(value: Any) -> bool:
-    """Returns the flag that a text or a value means, as SentencePiece reads it."""
-    text = str(value).lower()
-    if text in ("1", "t", "true", "y", "yes"):
-        return True
-    if text in ("0", "f", "false", "n", "no"):
-        return False
-    raise RuntimeError(f'INVALID_ARGUMENT: cannot parse "{value}" as bool.')
-
-
-def normalized(engine: NormalizingEngine, input: Any, with_offsets: Any) -> Any:
-    """Returns a normalized text in the type of the input, with the offset of each character (of bytes: of each
-    byte)."""
-    text = input if type(input) is str and input.isascii() else _utf8(input)
-    returns_str = not isinstance(input, bytes)
-    if not with_offsets:
-        return engine.normalized(text, returns_str)
-    result, offsets = engine.with_offsets(text, returns_str)
-    if not result and offsets == [len(input)]:  # nothing but spaces, where SentencePiece returns no offsets
-        return result, [0] if returns_str else []
-    return result, offsets
 
 
 _add_methods()

@@ -21,11 +21,11 @@ from ...training.sentencepiece.assembly import build_spec
 from ...training.sentencepiece.meta import reserved_pieces
 from ...training.sentencepiece.normalization import create_denormalizer, create_normalizer
 from ...training.sentencepiece.options import SentencePieceOptions, resolve_options
+from .inputs import is_true
 from .lines import is_old, line
 from .names import with_snake_case
 from .normalizer import SentencePieceNormalizer
 from .pretokenizing import Pretokenizer, divided, lines_of, plain_options
-from .processor import is_true
 
 _KINDS = {"unigram": "unigram", "bpe": "sentencepiece-bpe", "word": "word", "char": "char"}
 _OWN_OPTIONS = (
