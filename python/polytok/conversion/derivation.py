@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..spec import Bpe, Spec, Vocab
+from ..spec import Bpe, Vocab
 
 NO_ROW = 2**32 - 1
 """The value for a half that is not an entry: a character that occurs only inside entries."""
@@ -104,13 +104,3 @@ def rows_out_of_order(first: Derivations, second: Derivations) -> npt.NDArray[np
         np.sign(priority_differences[0]) != np.sign(priority_differences[1])
     ]
     return misordered_rows
-
-
-def have_equivalent_merges(spec: Spec, other_spec: Spec) -> bool:
-    """Reports whether two Specs over the same vocabulary provably merge every piece alike."""
-    if not (isinstance(spec.model, Bpe) and isinstance(other_spec.model, Bpe)):
-        return False
-    derivation_pair = derivations(spec.vocab, spec.model), derivations(other_spec.vocab, other_spec.model)
-    return len(derivation_pair[0].kind) == len(derivation_pair[1].kind) and not len(
-        rows_merged_differently(*derivation_pair)
-    )

@@ -23,6 +23,12 @@ def boolean(value: object) -> bool:
     return value
 
 
+def check_function(value: object, message: str) -> None:
+    """Raises TypeError with the message if a value is not a function."""
+    if not callable(value):
+        raise TypeError(message)
+
+
 def _described(value: object) -> str:
     return "'None'" if value is None else f"'{type(value).__name__}' object"
 

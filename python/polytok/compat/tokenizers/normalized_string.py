@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from . import alone
-from .arguments import text, unsigned
+from .arguments import boolean, check_function, text, unsigned
 from .regex import SPLIT_BEHAVIORS, Regex, pattern_json
 
 Span = tuple[int, int]
@@ -205,19 +205,19 @@ class NormalizedString:
         self._text, self._spans = "", []
 
     def filter(self, func: Callable[[str], bool]) -> None:
-        _check_function(func, "`filter` expect a callable with the signature: `fn(char) -> bool`")
+        check_function(func, "`filter` expect a callable with the signature: `fn(char) -> bool`")
         self._check_whole()
-        kept = [at for at, character in enumerate(self._text) if _truth(func(character))]
+        kept = [at for at, character in enumerate(self._text) if boolean(func(character))]
         self._text = "".join([self._text[at] for at in kept])
         self._spans = [self._spans[at] for at in kept]
 
     def for_each(self, func: Callable[[str], Any]) -> None:
-        _check_function(func, "`for_each` expect a callable with the signature: `fn(char)`")
+        check_function(func, "`for_each` expect a callable with the signature: `fn(char)`")
         for character in self._text:
             func(character)
 
     def map(self, func: Callable[[str], str]) -> None:
-        _check_function(func, "`map` expect a callable with the signature: `fn(char) -> char`")
+        check_function(func, "`map` expect a callable with the signature: `fn(char) -> char`")
         changed = [text(func(character)) for character in self._text]
         if not all(changed):
             raise Exception("`map` expect a callable with the signature: `fn(char) -> char`")
@@ -242,13 +242,6 @@ class NormalizedString:
         if not 0 <= start < stop <= len(rows):
             return start, stop
         return self._shift + self._spans[rows[start]][0], self._shift + self._spans[rows[stop - 1]][1]
-
-    def range_of_characters(self, start: int, stop: int) -> Span:
-        """Returns the range of the original for a range of characters of the normalized text."""
-        if start == stop:
-            at = len(self._text[:start].encode())
-            return self._shift + at, self._shift + at
-        return self._shift + self._spans[start][0], self._shift + self._spans[stop - 1][1]
 
 
 class NormalizedStringRefMut:
@@ -285,17 +278,6 @@ _SHARED = frozenset(
 
 def _state(kind: str) -> bytes:
     return f'{{"type":"{kind}"}}'.encode()
-
-
-def _check_function(function: object, message: str) -> None:
-    if not callable(function):
-        raise TypeError(message)
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'bool'")
-    return value
 
 
 def _range_of(range: Any, size: int) -> Span:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .arguments import id_number, text
+from .arguments import check_function, id_number, text
 from .encoding import Columns, Encoding, encoding_of_columns
 from .normalized_string import NormalizedString, NormalizedStringRefMut, Span
 from .token import Token
@@ -30,7 +30,7 @@ class PreTokenizedString:
         self.pieces = [Piece(NormalizedString(s))]
 
     def split(self, func: Callable[[int, NormalizedString], list[NormalizedString]]) -> None:
-        _check_function(
+        check_function(
             func,
             "`split` expect a callable with the signature: "
             "`fn(index: int, normalized: NormalizedString) -> List[NormalizedString]`",
@@ -52,13 +52,13 @@ class PreTokenizedString:
         self.pieces = pieces
 
     def normalize(self, func: Callable[[Any], Any]) -> None:
-        _check_function(func, "`normalize` expect a callable with the signature: `fn(normalized: NormalizedString)`")
+        check_function(func, "`normalize` expect a callable with the signature: `fn(normalized: NormalizedString)`")
         for piece in self.pieces:
             if piece.tokens is None:
                 run(_lend, func, piece.normalized)
 
     def tokenize(self, func: Callable[[str], list[Token]]) -> None:
-        _check_function(func, "`tokenize` expect a callable with the signature: `fn(str) -> List[Token]`")
+        check_function(func, "`tokenize` expect a callable with the signature: `fn(str) -> List[Token]`")
         self.pieces = [
             piece
             if piece.tokens is not None
@@ -157,11 +157,6 @@ def _list_of(cls: type, values: Any) -> list[Any]:
         if not isinstance(value, cls):
             raise TypeError(f"'{type(value).__name__}' object is not an instance of '{cls.__name__}'")
     return list(values)
-
-
-def _check_function(function: object, message: str) -> None:
-    if not callable(function):
-        raise TypeError(message)
 
 
 def _character_rows(original: str) -> list[int]:
