@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import ArgumentError
 from .records import replace
 from .space_mark import SPACE_MARK
-from .spec import Bpe, BytesDecode, Char, Kind, Spec, Template, Unigram, Vocab, Word
+from .spec import Bpe, BytesDecode, Kind, Spec, Template, Vocab, Word, is_sentencepiece
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ def guard_spec(spec: Spec) -> Spec | None:
     if not hidden_rows:
         return None
     kinds, ids = spec.vocab.kinds.tolist(), spec.vocab.ids.tolist()
-    has_codes = _is_sentencepiece(spec) and not isinstance(spec.model, Word)
+    has_codes = is_sentencepiece(spec.model) and not isinstance(spec.model, Word)
     codes: dict[int, Iterator[bytes]] = {}
     for row in hidden_rows:
         length = len(searched_bytes(spec, pieces[row]))
@@ -92,21 +92,12 @@ def _rows_to_hide(spec: Spec, pieces: list[bytes]) -> list[int]:
     kinds, ids = spec.vocab.kinds.tolist(), spec.vocab.ids.tolist()
     rows = [row for row, id in enumerate(ids) if id in marked and pieces[row]]
     model = spec.model
-    if _is_sentencepiece(spec):
+    if is_sentencepiece(spec.model):
         return [row for row in rows if kinds[row] not in (Kind.CONTROL, Kind.UNKNOWN)]
     if isinstance(model, Bpe) and model.merges is not None and not model.whole_piece_first:
         merged_ids = set(model.merges[:, 2].tolist())
         return [row for row in rows if ids[row] in merged_ids or _is_symbol(model, pieces[row])]
     return rows
-
-
-def _is_sentencepiece(spec: Spec) -> bool:
-    """Reports whether the model is SentencePiece's, which forms no control or unknown entry from text, and matches
-    user-defined pieces before it runs."""
-    model = spec.model
-    if isinstance(model, Bpe):
-        return model.symbols == "chars" and not model.reserved
-    return isinstance(model, (Word, Char)) or (isinstance(model, Unigram) and model.rules == "sentencepiece")
 
 
 def _is_symbol(model: Bpe, piece: bytes) -> bool:

@@ -40,6 +40,7 @@ from .spec import (
     SplitStep,
     Unigram,
     Word,
+    merges_bytes,
 )
 
 _KINDS_OUTSIDE_TEXT = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
@@ -133,7 +134,7 @@ def _split_reasons(step: SplitStep) -> Iterator[Reason]:
 
 def _reasons_over_bytes(spec: Spec) -> Iterator[Reason]:
     """Yields the reasons for a model over bytes, which needs an entry for every byte."""
-    if not (isinstance(spec.model, Longest) or _is_bpe_over_bytes(spec)):
+    if not (isinstance(spec.model, Longest) or merges_bytes(spec.model)):
         yield Reason(f"model: {spec.model.kind} with decoding by {spec.decode.kind} does not provably restore all text")
         return
     bytes_with_entry = {piece[0] for piece in _PieceSets(spec).usable_pieces if len(piece) == 1}
@@ -144,10 +145,6 @@ def _reasons_over_bytes(spec: Spec) -> Iterator[Reason]:
         yield Reason(f"vocab: {_name_bytes(utf8_bytes)} has no entry, so text with it is an error", example)
     if other_bytes := [byte for byte in missing_bytes if byte in _BYTES_NEVER_IN_UTF8]:
         yield Reason(f"vocab: {_name_bytes(other_bytes)} has no entry", bytes([other_bytes[0]]), valid_utf8=False)
-
-
-def _is_bpe_over_bytes(spec: Spec) -> bool:
-    return isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
 
 
 def _name_bytes(values: list[int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _core
 from .byte_level import CHARACTERS
-from .spec import Bpe, ChainDecode, Kind, Spec
+from .spec import ChainDecode, Kind, Spec, merges_bytes
 
 
 class TokenTexts:
@@ -19,9 +19,7 @@ class TokenTexts:
         self._core = core
         self._cached_texts: dict[int, str] = {}
         self._special_texts = {token.id: token.text for token in spec.special}
-        self._byte_level = (isinstance(spec.decode, ChainDecode) and spec.decode.byte_level) or (
-            isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
-        )
+        self._byte_level = (isinstance(spec.decode, ChainDecode) and spec.decode.byte_level) or merges_bytes(spec.model)
         self._ids_without_bytes = (
             set(spec.vocab.ids[spec.vocab.kinds == Kind.UNUSED].tolist()) if self._byte_level else set()
         )

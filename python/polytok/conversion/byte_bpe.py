@@ -9,7 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import FormatError
-from ..spec import Bpe, BytesDecode, LlamaCppDecode, PatternSplit, ReplaceInvalid, Spec, SpecialToken, described
+from ..spec import (
+    Bpe,
+    BytesDecode,
+    LlamaCppDecode,
+    PatternSplit,
+    ReplaceInvalid,
+    Spec,
+    SpecialToken,
+    described,
+    merges_bytes,
+)
 from .base import Converted, first_items, unmerged_text
 from .merges import effective_merges, with_known_merges
 from .patterns import as_matches
@@ -58,7 +68,7 @@ def _has_plain_pipeline(spec: Spec) -> bool:
 def to_plain_byte_bpe(spec: Spec, format_name: str) -> Converted:
     """Converts to a Spec that only splits by one pattern and merges bytes; raises FormatError for any other model."""
     model = spec.model
-    if not isinstance(model, Bpe) or model.symbols != "bytes" or model.priority == "score":
+    if not merges_bytes(model) or model.priority == "score":
         raise FormatError(f"{format_name} merges bytes; it cannot run this model: {described(model)}")
     split = as_matches(spec.split, format_name)
     vocab = only_text_rows(spec)

@@ -35,6 +35,7 @@ from ..spec import (
     WordPiece,
     WpmNormalize,
     described,
+    merges_bytes,
 )
 from .base import Converted, counted_entries, first_items, unmerged_text
 from .byte_bpe import pipeline_losses
@@ -58,7 +59,7 @@ def to_gguf(spec: Spec) -> Converted:
     if isinstance(spec.decode, LlamaCppDecode):
         return Converted(spec)
     model = spec.model
-    if isinstance(model, Bpe) and model.symbols == "bytes":
+    if merges_bytes(model):
         return _to_bpe(spec)
     if isinstance(model, WordPiece):
         return _to_wpm(spec)

@@ -48,6 +48,7 @@ from ..spec import (
     WordPieceDecode,
     WpmNormalize,
     described,
+    merges_bytes,
 )
 from .base import Converted, first_items, unmerged_text
 from .byte_bpe import pipeline_losses
@@ -69,7 +70,7 @@ def to_huggingface(spec: Spec) -> Converted:
     if spec.origin.format == "huggingface":
         return Converted(spec)
     model = spec.model
-    if isinstance(model, Bpe) and model.symbols == "bytes":
+    if merges_bytes(model):
         return _convert_byte_level(spec)
     if isinstance(model, WordPiece) and model.phantom_space:
         return _convert_wordpiece(spec)

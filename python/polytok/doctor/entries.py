@@ -9,7 +9,7 @@ import numpy as np
 
 from ..conversion.derivation import DerivationKind, derivations
 from ..errors import PolytokError
-from ..spec import Bpe, BytesDecode, Kind, Longest, Spec, Template, Unigram
+from ..spec import Bpe, BytesDecode, Kind, Longest, Spec, Template, Unigram, merges_bytes
 from ..tokenizer import Tokenizer
 from ..utf8 import text_or_bytes
 from .finding import Finding, Severity, format_examples
@@ -111,8 +111,7 @@ def _never_best_rows(spec: Spec) -> list[int]:
 
 def find_bytes_without_entry(spec: Spec) -> Iterator[Finding]:
     """Finds bytes without an entry in a model over bytes."""
-    is_over_bytes = (isinstance(spec.model, Bpe) and spec.model.symbols == "bytes") or isinstance(spec.model, Longest)
-    if not is_over_bytes:
+    if not (merges_bytes(spec.model) or isinstance(spec.model, Longest)):
         return
     bytes_with_entry = {piece[0] for _, piece in _text_rows(spec) if len(piece) == 1}
     missing_bytes = [byte for byte in range(256) if byte not in bytes_with_entry]

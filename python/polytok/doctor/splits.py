@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from ..errors import PolytokError
 from ..pattern_coverage import covers_all_text
-from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec, Template
+from ..spec import BytesDecode, Kind, PatternSplit, Spec, Template, merges_bytes
 from ..utf8 import is_utf8, text_or_bytes
 from .finding import Finding, Severity, format_examples
 
@@ -45,8 +45,8 @@ def find_mistral_pattern(spec: Spec) -> Iterator[Finding]:
         text_or_bytes(spec.vocab.piece(int(row))) for row in np.flatnonzero(spec.vocab.kinds == Kind.CONTROL)[:2000]
     }
     patterns = [step.pattern for step in spec.split if isinstance(step, PatternSplit)]
-    is_over_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
-    if is_over_bytes and len(texts & _MISTRAL_TOKENS) > 1 and any(map(_OTHER_MODEL_PATTERN.search, patterns)):
+    has_tekken_tokens = merges_bytes(spec.model) and len(texts & _MISTRAL_TOKENS) > 1
+    if has_tekken_tokens and any(map(_OTHER_MODEL_PATTERN.search, patterns)):
         yield Finding(
             "mistral-pattern",
             Severity.ERROR,
@@ -103,8 +103,7 @@ def find_foreign_pattern(spec: Spec) -> Iterator[Finding]:
     The text of each entry is split on its own. An entry whose text is split into several pieces is hardly ever
     produced. If the pattern looks ahead, every vocabulary has a few such entries.
     """
-    merges_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
-    if not merges_bytes or not any(isinstance(step, PatternSplit) for step in spec.split):
+    if not merges_bytes(spec.model) or not any(isinstance(step, PatternSplit) for step in spec.split):
         return
     split_result = _split_entries(spec)
     if split_result is None:

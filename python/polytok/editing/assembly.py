@@ -10,7 +10,7 @@ import numpy as np
 from ..conversion.rows import offsets_of
 from ..conversion.special import with_huggingface_ids
 from ..records import replace
-from ..spec import Bpe, Insert, Kind, Spec, SpecialToken, Template, TemplatePart, Vocab
+from ..spec import Bpe, Insert, Kind, Spec, SpecialToken, Template, TemplatePart, Vocab, merges_bytes
 from .extras import updated_extra
 from .families import Family
 from .numbering import Numbering
@@ -39,8 +39,7 @@ def assembled(rows: Rows, family: Family, numbering: Numbering) -> Spec:
         special = tuple(sorted(special, key=lambda token: token.id))
         vocab = _with_kinds_of_special_tokens(vocab, special, spec)
     if rows.layout.format == "huggingface":
-        is_byte_level = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
-        vocab = with_huggingface_ids(vocab, special, byte_level=is_byte_level)
+        vocab = with_huggingface_ids(vocab, special, byte_level=merges_bytes(spec.model))
     model = spec.model
     if isinstance(model, Bpe) and model.merges is not None:
         model = replace(model, merges=merges)

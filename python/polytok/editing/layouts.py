@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..conversion.gguf import BYTE_NEVER_IN_TEXT
 from ..records import dataclass
-from ..spec import Bpe, Kind, Longest, Spec
+from ..spec import Bpe, Kind, Longest, Spec, merges_bytes
 
 _NUMBERED_FORMATS = ("huggingface", "gguf", "minbpe", "tekken")
 """The formats of BPE over bytes that have no gaps in their ids."""
@@ -61,7 +61,7 @@ def layout_of(spec: Spec) -> Layout:
 
 
 def _has_gaps(spec: Spec) -> bool:
-    if isinstance(spec.model, Bpe) and spec.model.symbols == "bytes":
+    if merges_bytes(spec.model):
         return spec.origin.format not in _NUMBERED_FORMATS
     return isinstance(spec.model, Longest) and spec.origin.format != "gguf"
 

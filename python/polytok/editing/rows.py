@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..errors import ArgumentError
-from ..spec import Bpe, Insert, Kind, Spec
+from ..spec import Insert, Kind, Spec, merges_bytes
 from ..utf8 import text_or_bytes
 from .layouts import Layout, layout_of
 
@@ -69,7 +69,7 @@ def _is_byte_piece(spec: Spec, piece: bytes) -> bool:
 
 def covers_unknown_text(spec: Spec) -> bool:
     """Reports whether text without an entry is encoded to bytes, so that no entry is needed for any character."""
-    if isinstance(spec.model, Bpe) and spec.model.symbols == "bytes":
+    if merges_bytes(spec.model):
         return False  # the bytes themselves are entries, and they are needed
     return spec.unknown == "bytes" or bool(getattr(spec.model, "byte_fallback", False))
 

@@ -21,6 +21,7 @@ from ..spec import (
     Spec,
     UgmNormalize,
     WpmNormalize,
+    merges_bytes,
 )
 from . import gguf_pretokenizers
 from .base import ReadOptions, Written, require_ids_in_row_order, with_losses
@@ -104,7 +105,7 @@ def column_values(spec: Spec, file: GgufFile) -> dict[str, Value]:
 
 def _texts_in_file(spec: Spec) -> Texts:
     texts = spec.vocab.blob, buffer(spec.vocab, "offsets")
-    if isinstance(spec.model, Bpe) and spec.model.symbols == "bytes":
+    if merges_bytes(spec.model):
         return _core.gguf_byte_level_texts(texts, bytes(buffer(spec.vocab, "kinds")).translate(IS_NORMAL))
     if _family_of(spec) == "rwkv":
         return join_texts([escape(text) for text in text_list(texts)])

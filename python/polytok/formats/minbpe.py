@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from ..errors import FormatError
-from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Vocab, described
+from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Vocab, described, merges_bytes
 from .base import MAX_ID, ReadOptions, Written, require_ids_in_row_order, special_tokens_of, with_losses
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _require_minbpe_merges(spec: Spec) -> npt.NDArray[np.uint32]:
     import numpy as np
 
     model = spec.model
-    if not isinstance(model, Bpe) or model.merges is None or model.symbols != "bytes" or model.whole_piece_first:
+    if not merges_bytes(model) or model.merges is None or model.whole_piece_first:
         raise FormatError(f"minbpe merges bytes by a list of pairs; it cannot run this model: {described(model)}")
     require_ids_in_row_order(spec.vocab, name)
     count = len(model.merges)

@@ -30,7 +30,20 @@ from .decode import (
     StripDecode,
     WordPieceDecode,
 )
-from .model import Bpe, Char, Longest, Model, Plamo2, Unigram, Word, WordLevel, WordPiece, described
+from .model import (
+    Bpe,
+    Char,
+    Longest,
+    Model,
+    Plamo2,
+    Unigram,
+    Word,
+    WordLevel,
+    WordPiece,
+    described,
+    is_sentencepiece,
+    merges_bytes,
+)
 from .normalize import (
     BertNormalize,
     ByteLevel,
@@ -118,6 +131,8 @@ __all__ = [
     "WordPieceDecode",
     "WpmNormalize",
     "described",
+    "is_sentencepiece",
+    "merges_bytes",
 ]
 
 SentencePieceVersion = Literal["0.2.1", "0.2.3"]

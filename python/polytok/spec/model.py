@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeGuard
 
 from ..columns import Column
 from ..records import dataclass
@@ -138,3 +138,24 @@ def described(model: Model) -> str:
         return type(model).__name__ + rules
     order_text = {"merges": "by a list", "rank": "by rank", "score": "by score"}[model.priority]
     return f"BPE of {model.symbols}, {order_text}"
+
+
+def merges_bytes(model: Model) -> TypeGuard[Bpe]:
+    """Reports whether a model is BPE that merges single bytes.
+
+    >>> merges_bytes(Bpe("rank")), merges_bytes(Bpe("score", symbols="chars"))
+    (True, False)
+    """
+    return isinstance(model, Bpe) and model.symbols == "bytes"
+
+
+def is_sentencepiece(model: Model) -> bool:
+    """Reports whether a model is SentencePiece's, which forms no control or unknown entry from text, and matches
+    user-defined pieces before it runs.
+
+    >>> is_sentencepiece(Bpe("score", symbols="chars")), is_sentencepiece(Unigram("llama.cpp"))
+    (True, False)
+    """
+    if isinstance(model, Bpe):
+        return model.symbols == "chars" and not model.reserved
+    return isinstance(model, (Word, Char)) or (isinstance(model, Unigram) and model.rules == "sentencepiece")

@@ -24,9 +24,8 @@ from ..spec import (
     SpecialToken,
     SplitStep,
     Template,
-    Unigram,
     Vocab,
-    Word,
+    is_sentencepiece,
 )
 from ..utf8 import is_utf8
 from ..values import Special
@@ -69,7 +68,7 @@ class Probes:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.specials = _special_tokens(spec)
-        self._is_sentencepiece = _matches_user_defined(spec)
+        self._is_sentencepiece = is_sentencepiece(spec.model)
         self.user_defined_ids = _user_defined_ids(spec) if self._is_sentencepiece else frozenset()
         self._tokenizers: dict[object, _core.Tokenizer] = {}
         self._normalized_texts: dict[int, bytes] = {}
@@ -287,11 +286,3 @@ def _user_defined_ids(spec: Spec) -> frozenset[int]:
     kinds = zip(spec.vocab.ids.tolist(), spec.vocab.kinds.tolist(), strict=True)
     listed_ids = {token.id for token in spec.special}
     return frozenset(id for id, kind in kinds if kind == Kind.USER_DEFINED and id not in listed_ids)
-
-
-def _matches_user_defined(spec: Spec) -> bool:
-    """Reports whether the model is one of SentencePiece's, whose normalizer knows user-defined pieces."""
-    model = spec.model
-    if isinstance(model, Bpe):
-        return model.symbols == "chars" and not model.reserved
-    return isinstance(model, (Word, Char)) or (isinstance(model, Unigram) and model.rules == "sentencepiece")

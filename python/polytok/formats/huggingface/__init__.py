@@ -33,6 +33,7 @@ from ...spec import (
     SpecialToken,
     UnicodeForm,
     Vocab,
+    merges_bytes,
 )
 from ..base import ReadOptions, Written, with_losses
 from . import (
@@ -263,20 +264,16 @@ def _fields_differ(spec: Spec, reread_spec: Spec, field: str) -> bool:
 
 def _with_written_members(spec: Spec, document: Mapping[str, Json], members: Any) -> dict[str, Json]:
     """Replaces these members of the document with JSON that is written from the Spec."""
-    merges_bytes = _merges_bytes(spec)
+    split = (*spec.split, ByteLevel()) if merges_bytes(spec.model) else spec.split
     writers = {
         "added_tokens": lambda: added_tokens.write(spec.special),
         "normalizer": lambda: normalizers.write(_without_invalid_repair(spec.normalize)),
-        "pre_tokenizer": lambda: pre_tokenizers.write((*spec.split, ByteLevel()) if merges_bytes else spec.split),
+        "pre_tokenizer": lambda: pre_tokenizers.write(split),
         "post_processor": lambda: post_processors.write(spec.post, spec.trim, _template_texts(spec)),
         "decoder": lambda: decoders.write(_decode_steps(spec.decode)),
         "model": lambda: models.write(spec),
     }
     return {**document, **{member: writers[member]() for member in members}}
-
-
-def _merges_bytes(spec: Spec) -> bool:
-    return isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
 
 
 def _without_invalid_repair(normalize: tuple[NormalizeStep, ...]) -> tuple[NormalizeStep, ...]:
@@ -308,7 +305,7 @@ def _assemble_file(spec: Spec, document: Mapping[str, Json]) -> _WrittenFile:
     merges_are_pairs, score_bytes = extra.get("pairs", True), extra.get("scores")
     scores = None if score_bytes is None else memoryview(score_bytes).cast("d")
     vocab, merges_json = _core.huggingface_write(
-        _vocab_with_file_scores(spec), merges, scores, _merges_bytes(spec), merges_are_pairs, 2
+        _vocab_with_file_scores(spec), merges, scores, merges_bytes(spec.model), merges_are_pairs, 2
     )
     columns = {"vocab": vocab, **({"merges": merges_json} if merges is not None else {})}
     members = {member: _indented_json(value, 1) for member, value in document.items() if member != "model"}
