@@ -8,6 +8,8 @@ from typing import Any
 
 from ..spec import Spec
 
+_MAX_ITEMS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Converted:
@@ -47,12 +49,12 @@ def unmerged_text(entries: Sequence[Any], one: str, many: str) -> str:
     return counted_entries(entries, f"that no merge builds {one}", f"that no merge builds {many}")
 
 
-def first_items(items: Iterable[Any], max_items: int = 3) -> str:
+def first_items(items: Iterable[Any]) -> str:
     """Formats the first items for a report, followed by the number of items that are left out.
 
     >>> first_items([b"a", b"b", b"c", b"d"])
     "b'a', b'b', b'c' and 1 more"
     """
     item_list = list(items)
-    remainder_text = f" and {len(item_list) - max_items} more" if len(item_list) > max_items else ""
-    return ", ".join(map(repr, item_list[:max_items])) + remainder_text
+    remainder_text = f" and {len(item_list) - _MAX_ITEMS} more" if len(item_list) > _MAX_ITEMS else ""
+    return ", ".join(map(repr, item_list[:_MAX_ITEMS])) + remainder_text

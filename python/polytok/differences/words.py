@@ -56,9 +56,9 @@ def words_of_vocab(tokenizer_spec: Spec) -> str:
     return f"{len(kinds):,} {'entry' if len(kinds) == 1 else 'entries'}" + (f" ({counts})" if counts else "")
 
 
-def _options(step: Any, *, without: tuple[str, ...] = ()) -> str:
+def _options(step: Any) -> str:
     """Returns the fields of a step and their values, in parentheses."""
-    named = [(field.name, getattr(step, field.name)) for field in fields(step) if field.name not in without]
+    named = [(field.name, getattr(step, field.name)) for field in fields(step)]
     text = ", ".join(f"{name}={_value(value)}" for name, value in named)
     return f" ({text})" if text else ""
 
@@ -107,9 +107,9 @@ def _chain(decode: spec.ChainDecode) -> str:
     return f"bytes as GPT-2's characters; {steps}" if decode.byte_level else steps
 
 
-def _named(text: str, *, without: tuple[str, ...] = ()) -> _Words:
+def _named(text: str) -> _Words:
     """Returns a function that describes a step by a text and the step's fields."""
-    return lambda step: f"{text}{_options(step, without=without)}"
+    return lambda step: f"{text}{_options(step)}"
 
 
 _WORDS: Mapping[str, _Words] = {

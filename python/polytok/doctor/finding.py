@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+_MAX_EXAMPLES = 3
+
 
 class Severity(IntEnum):
     """The severity of a finding: a note affects no text, a warning affects some texts, an error affects normal use of
@@ -36,11 +38,11 @@ class Finding:
         return self.severity > Severity.NOTE
 
 
-def format_examples(items: Iterable[Any], max_items: int = 3) -> str:
+def format_examples(items: Iterable[Any]) -> str:
     """Returns the first few values, for a message.
 
     >>> format_examples(["a", "b", "c", "d"])
     "'a', 'b', 'c', ..."
     """
     values = list(items)
-    return ", ".join(map(repr, values[:max_items])) + (", ..." if len(values) > max_items else "")
+    return ", ".join(map(repr, values[:_MAX_EXAMPLES])) + (", ..." if len(values) > _MAX_EXAMPLES else "")

@@ -14,6 +14,7 @@ from ..spec import Spec
 from . import transformers_classes
 from .finding import Finding, Severity
 
+_MAX_IDS = 8
 _NO_CLASS: transformers_classes.Built = ("", None, lambda config: None)
 
 
@@ -76,5 +77,5 @@ def _ids(tokenizer: _core.Tokenizer, text: str) -> list[int]:
         return [-1]
 
 
-def _shorten(ids: list[int], max_ids: int = 8) -> str:
-    return f"[{', '.join(map(str, ids[:max_ids]))}{', ...' if len(ids) > max_ids else ''}]"
+def _shorten(ids: list[int]) -> str:
+    return f"[{', '.join(map(str, ids[:_MAX_IDS]))}{', ...' if len(ids) > _MAX_IDS else ''}]"

@@ -13,6 +13,7 @@ from ..spec import Kind, PatternSplit, SentencePieceVersion, Spec, SpecialToken,
 from ..utf8 import has_surrogate
 
 MAX_ID = 2**32 - 2
+_MAX_VALUE_LENGTH = 100
 
 SpecialTokens = Mapping[str, int] | Sequence[str]
 """The caller's special tokens: texts with ids, or texts that get the ids after the largest id of the vocabulary."""
@@ -181,9 +182,9 @@ def _value_text(name: str, value: Any) -> str:
     return Kind(int(value)).name.lower() if name == "kinds" else str(value)
 
 
-def _shorten(value: Any, length: int = 100) -> str:
+def _shorten(value: Any) -> str:
     text = describe(value)
-    return text if len(text) <= length else text[: length - 1] + "…"
+    return text if len(text) <= _MAX_VALUE_LENGTH else text[: _MAX_VALUE_LENGTH - 1] + "…"
 
 
 def describe(value: Any) -> str:

@@ -34,9 +34,9 @@ class Aligned:
     origin: list[int]
 
     @classmethod
-    def from_text(cls, text: bytes, start: int = 0) -> Aligned:
-        """Returns a text that is not rewritten yet and starts at offset ``start`` of the original."""
-        return cls(text, list(range(start, start + len(text) + 1)))
+    def from_text(cls, text: bytes) -> Aligned:
+        """Returns a text that is not rewritten yet."""
+        return cls(text, list(range(len(text) + 1)))
 
     def part(self, start: int, end: int) -> Aligned:
         """Returns the bytes from start to end with their origins."""

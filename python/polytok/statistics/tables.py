@@ -118,13 +118,13 @@ def terminal_lines(tables: Iterable[Table]) -> Iterator[str]:
             yield "  ".join([*(cell.rjust(width) for cell, width in zip(cells, widths, strict=True)), name])
 
 
-def markdown(tables: Iterable[Table], *, level: int = 2) -> str:
-    """Returns tables as Markdown, each with a heading of a level."""
-    return "\n".join(line for table in tables for line in _markdown_lines(table, level))
+def markdown(tables: Iterable[Table]) -> str:
+    """Returns tables as Markdown, each with a heading of the second level."""
+    return "\n".join(line for table in tables for line in _markdown_lines(table))
 
 
-def _markdown_lines(table: Table, level: int) -> Iterator[str]:
-    yield f"{'#' * level} {table.title}\n"
+def _markdown_lines(table: Table) -> Iterator[str]:
+    yield f"## {table.title}\n"
     if table.about:
         yield f"{table.about}\n"
     rows = [(table.row_head, table.heads), ("---", ("---:",) * len(table.heads)), *table.rows]

@@ -212,9 +212,9 @@ class Probes:
         caller's text."""
         return self._run_split(self.spec.split[:count], text, is_first)
 
-    def split_by(self, step: SplitStep, text: bytes, is_first: bool = True) -> list[Rewritten]:
-        """Returns the pieces that one step makes of a text."""
-        return self._run_split((step,), text, is_first)
+    def split_by(self, step: SplitStep, text: bytes) -> list[Rewritten]:
+        """Returns the pieces to which one step splits the start of a text."""
+        return self._run_split((step,), text, True)
 
     def split_origins(self, step: SplitStep, text: bytes, is_first: bool) -> list[tuple[bytes, list[int], list[int]]]:
         """Returns the pieces that one step makes of a text, each with the starts and ends of the characters that its
