@@ -31,6 +31,10 @@ from .options import (
 from .outputs import refuse_input
 from .style import print_line
 
+_JOB_OPTIONS = (
+    *("bos", "eos", "min_tokens", "max_tokens", "long_documents", "shuffle", "seed"),
+    *("to", "dtype", "shard_size", "documents"),
+)
 _EXAMPLES = """\
   polytok tokenize 'corpus/*.jsonl.zst' -m llama.model --eos -o tokens
   polytok tokenize corpus/*.txt --lines --eos '<|endoftext|>' --shuffle 10000 -o tokens
@@ -139,30 +143,10 @@ def _add_running_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tokenizes the inputs and prints a table of the results. Returns exit code 0."""
-    option_names = (
-        "bos",
-        "eos",
-        "min_tokens",
-        "max_tokens",
-        "long_documents",
-        "shuffle",
-        "seed",
-        "to",
-        "dtype",
-        "shard_size",
-        "documents",
-    )
-    options = {name: getattr(arguments, name) for name in option_names}
-    if arguments.seed is None:
-        options["seed"] = 0
-    elif not arguments.shuffle:
-        raise ArgumentError("--seed has no effect without --shuffle: add --shuffle, or remove --seed")
+    options = _job_options(arguments)
     take_model_of_inputs(arguments)
     refuse_tokenizers_as_texts(arguments)
-    if arguments.json_log not in (None, "-"):
-        refuse_input(arguments, Path(arguments.json_log))
-    if arguments.json and arguments.json_log == "-":
-        raise ArgumentError("--json and --json-log - both write to standard output: remove one of them")
+    _check_log(arguments)
     if arguments.json_log == "-" and not arguments.quiet:
         arguments.quiet = not sys.stderr.isatty()
     with _open_log(arguments.json_log) as log_file:
@@ -192,6 +176,24 @@ def run(arguments: argparse.Namespace) -> int:
     elif not arguments.quiet:
         print_line(str(report), sys.stderr if arguments.json_log == "-" else sys.stdout)
     return 0
+
+
+def _job_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Returns the options of the job that have the names of the parameters of `tokenize`."""
+    options = {name: getattr(arguments, name) for name in _JOB_OPTIONS}
+    if arguments.seed is None:
+        options["seed"] = 0
+    elif not arguments.shuffle:
+        raise ArgumentError("--seed has no effect without --shuffle: add --shuffle, or remove --seed")
+    return options
+
+
+def _check_log(arguments: argparse.Namespace) -> None:
+    """Raises `ArgumentError` for a log that would overwrite an input or mix with the report."""
+    if arguments.json_log not in (None, "-"):
+        refuse_input(arguments, Path(arguments.json_log))
+    if arguments.json and arguments.json_log == "-":
+        raise ArgumentError("--json and --json-log - both write to standard output: remove one of them")
 
 
 def _report_to_json(report: Report) -> dict[str, Any]:

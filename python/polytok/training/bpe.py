@@ -109,24 +109,22 @@ class BpeTrainer:
         )
         self._algorithm: PlainByteBpe | HuggingFaceBpe
         if trainer == "huggingface":
-            default_alphabet = _BYTE_LEVEL_ALPHABET if byte_level else ()
-            alphabet = options.check_characters(
-                "initial_alphabet", default_alphabet if initial_alphabet is None else initial_alphabet
+            self._algorithm = HuggingFaceBpe(
+                sizes=sizes,
+                special=special,
+                min_frequency=min_frequency,
+                max_token_length=max_token_length,
+                byte_level=byte_level,
+                unk_token=_unknown_entry(unk, unk_token),
+                initial_alphabet=_alphabet(initial_alphabet, byte_level),
+                limit_alphabet=checks.optional_number("limit_alphabet", limit_alphabet, least=0),
+                prefix=affixes[0],
+                suffix=affixes[1],
             )
-            if unk_token is not None:
-                options.check_text("unk_token", unk_token)
-            unk_token = single_text("unk", unk, {"unk_token": unk_token})
-            limit_options = (checks.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
-            common_options = (sizes, special, min_frequency, max_token_length)
-            self._algorithm = HuggingFaceBpe(*common_options, byte_level, unk_token, alphabet, *limit_options)
         else:
             texts = {"continuing_subword_prefix": affixes[0], "end_of_word_suffix": affixes[1], "normalize": normalize}
             alphabets = {"unk_token": unk_token, "initial_alphabet": initial_alphabet, "limit_alphabet": limit_alphabet}
-            given = [name for name, value in texts.items() if value]
-            given += [name for name, value in alphabets.items() if value is not None]
-            if given or not byte_level:
-                option = f"{given[0]}=" if given else "byte_level=False"
-                raise ArgumentError(f"{option} needs trainer='huggingface': trainer={trainer!r} merges plain bytes")
+            _refuse_huggingface_options(trainer, byte_level, texts, alphabets)
             self._algorithm = PlainByteBpe(sizes, special, trainer == "minbpe", min_frequency, max_token_length)
         if verbose is not None and not callable(verbose):
             raise ArgumentError(
@@ -158,6 +156,33 @@ class BpeTrainer:
             ]
         specs = [with_names(spec, self._text_by_role) for spec in specs]
         return specs[0] if self._is_single_size else specs
+
+
+def _unknown_entry(unk: str | None, unk_token: str | None) -> str | None:
+    """Returns the text of the entry for unknown characters."""
+    if unk_token is not None:
+        options.check_text("unk_token", unk_token)
+    return single_text("unk", unk, {"unk_token": unk_token})
+
+
+def _alphabet(initial_alphabet: Sequence[str] | None, byte_level: bool) -> tuple[str, ...]:
+    """Returns the characters that are entries even if they do not occur."""
+    default_alphabet = _BYTE_LEVEL_ALPHABET if byte_level else ()
+    return options.check_characters(
+        "initial_alphabet", default_alphabet if initial_alphabet is None else initial_alphabet
+    )
+
+
+def _refuse_huggingface_options(
+    trainer: TrainerName, byte_level: bool, texts: Mapping[str, object], alphabets: Mapping[str, object]
+) -> None:
+    """Raises `ArgumentError` for options that need ``trainer="huggingface"``. One of ``texts`` is given if it is not
+    empty, and one of ``alphabets`` if it is not None."""
+    given = [name for name, value in texts.items() if value]
+    given += [name for name, value in alphabets.items() if value is not None]
+    if given or not byte_level:
+        option = f"{given[0]}=" if given else "byte_level=False"
+        raise ArgumentError(f"{option} needs trainer='huggingface': trainer={trainer!r} merges plain bytes")
 
 
 def _create_counts(
