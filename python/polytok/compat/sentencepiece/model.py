@@ -14,11 +14,10 @@ from ...errors import ArgumentError, FormatError, SpecError
 from ...loading import load
 from ...records import replace
 from ...reference.sentencepiece_decode import decode as decode_by_rules
-from ...reference.sentencepiece_decode import decode_run
+from ...reference.sentencepiece_decode import piece_texts
 from ...reference.stages import Aligned
 from ...reference.utf8 import decode_strict
 from ...reference.vocabulary import Vocabulary
-from ...space_mark import SPACE_MARK_BYTES
 from ...spec import Bpe, Kind, SentencePieceDecode, SentencePieceNormalize, Unigram
 from ...tokenizer import Tokenizer
 from ...values import Text
@@ -293,46 +292,13 @@ class Model:
         self._check_places()
         out: list[Piece] = []
         text = bytearray()
-        run: list[tuple[bytes, int]] = []
-        rules = self._decode_rules
-        can_strip = rules.add_dummy_prefix or rules.remove_extra_whitespaces
-        is_at_start, has_just_stripped = True, False
-        for piece, id in pieces:
-            if id is not None and self.kinds[id] == Kind.BYTE:
-                run.append((piece, id))
-                continue
-            self._append_run(text, run, out)
-            is_at_start = is_at_start and not has_just_stripped and not text
-            has_just_stripped = False
+        known = list(pieces)
+        texts = piece_texts(self.kinds.__getitem__, self._decode_rules, known)
+        for (piece, id), piece_text in zip(known, texts, strict=True):
             begin = len(text)
-            kind = None if id is None else self.kinds[id]
-            if kind is None:
-                text += piece
-            elif kind == Kind.UNKNOWN:
-                text += rules.unk_surface
-            elif kind != Kind.CONTROL:
-                trimmed_piece = piece.removeprefix(SPACE_MARK_BYTES) if is_at_start and can_strip else piece
-                has_just_stripped = trimmed_piece != piece and not rules.remove_extra_whitespaces
-                text += trimmed_piece.replace(SPACE_MARK_BYTES, b" ")
+            text += piece_text
             out.append(Piece(piece, self.unk_id if id is None else id, begin, len(text)))
-        self._append_run(text, run, out)
         return PiecesOfText(bytes(text), out)
-
-    @staticmethod
-    def _append_run(text: bytearray, run: list[tuple[bytes, int]], out: list[Piece]) -> None:
-        """Appends the text of a run of byte pieces; the last byte of each character has its text."""
-        raw = bytes(int(piece[3:5], 16) for piece, _ in run)
-        place = 0
-        while place < len(raw):
-            end = decode_strict(raw, place)[1]
-            character = decode_run(raw[place:end])
-            for number in range(place, end):
-                begin = len(text)
-                if number == end - 1:
-                    text += character
-                out.append(Piece(*run[number], begin, len(text)))
-            place = end
-        run.clear()
 
     @cached_property
     def _decode_rules(self) -> SentencePieceDecode:
