@@ -18,6 +18,7 @@ the queue, so that each step is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TypeVar
 
 from polytok.reference.bpe_queue import Lookup, Merging, Pair
@@ -124,16 +125,7 @@ def walk_chars(
         for symbol in merging.final
         for segment in split_unused(vocab, text[symbol.start : symbol.end], symbol.start, rule.halves, line, splits)
     ]
-    walk = plain_walk(model, merging)
-    return BpeWalk(
-        walk.priority,
-        walk.symbols,
-        walk.initial_count,
-        walk.events,
-        walk.final,
-        tuple(segments),
-        split_unused=tuple(splits),
-    )
+    return replace(plain_walk(model, merging), segments=tuple(segments), split_unused=tuple(splits))
 
 
 class _ScoredPairs:
@@ -219,12 +211,4 @@ def walk_llama_cpp(vocab: Vocabulary, text: bytes, model: Bpe) -> BpeWalk:
 
     walk = plain_walk(model, Merging(symbols, find_pair))
     looked_up = tuple(Resegmented(number, walk.symbols[number].id) for number in walk.final)
-    return BpeWalk(
-        walk.priority,
-        walk.symbols,
-        walk.initial_count,
-        walk.events,
-        walk.final,
-        walk.segments,
-        resegment=looked_up,
-    )
+    return replace(walk, resegment=looked_up)

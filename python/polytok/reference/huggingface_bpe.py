@@ -11,6 +11,8 @@ decided by the first of these rules that applies:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from polytok.errors import EncodeError
 from polytok.reference.bpe import listed_pairs, plain_walk, taken_whole
 from polytok.reference.bpe_queue import Lookup, Merging, Pair
@@ -26,16 +28,7 @@ def walk(vocab: Vocabulary, text: bytes, model: Bpe, unknown: UnknownPolicy) -> 
     writer = _SymbolWriter(vocab, model, unknown)
     writer.write(text)
     walk = plain_walk(model, Merging(writer.symbols, _pairs(vocab, text, model)))
-    return BpeWalk(
-        walk.priority,
-        walk.symbols,
-        walk.initial_count,
-        walk.events,
-        walk.final,
-        walk.segments,
-        bytes=tuple(writer.bytes),
-        unknown=tuple(writer.unknown),
-    )
+    return replace(walk, bytes=tuple(writer.bytes), unknown=tuple(writer.unknown))
 
 
 def _pairs(vocab: Vocabulary, text: bytes, model: Bpe) -> Lookup:
