@@ -404,11 +404,8 @@ class Tokenizer:
         """
         self._resolve_options(options, keywords, "trace", "ids", "piece", "at")
         from .trace.entry import trace
-        from .trace.tracer import Tracer  # only a part of all programs traces texts
 
-        if self._tracer is None:
-            self._tracer = Tracer(self.spec, self._core)
-        return trace(self._tracer, text, ids, piece, at, options, keywords)
+        return trace(self._get_tracer(), text, ids, piece, at, options, keywords)
 
     # Limits
 
@@ -982,11 +979,7 @@ class Tokenizer:
         >>> tokenizer.encode("hello"), tokenizer.first_noncanonical([104, 101, 8079])
         ([16720], 0)
         """
-        if self._canonical_test is None:
-            from .canonical import CanonicalTest  # only a part of all programs needs it
-
-            self._canonical_test = CanonicalTest(self.spec, self._core)
-        return self._canonical_test.first_difference(arguments.id_list(ids))
+        return self._get_canonical_test().first_difference(arguments.id_list(ids))
 
     def heal(self, ids: Ids) -> Healed:
         """Removes the last ids of a prompt that could join with the text that a model generates (token healing).
@@ -1280,26 +1273,42 @@ class Tokenizer:
 
         return tokenizer_html(self.spec, self.vocab_size, self.special_tokens, self.fingerprint)
 
-    def _get_token_bytes(self) -> TokenBytes:
-        if self._token_bytes is None:
-            from .token_bytes import TokenBytes  # only a part of all programs needs the bytes of ids
-
-            self._token_bytes = TokenBytes(self.spec, self._core)
-        return self._token_bytes
+    # Helpers, which are imported and created when a method first needs them: few programs need all
 
     def _get_encoder(self) -> Encoder:
         if self._encoder is None:
-            from .encoding import Encoder  # only a part of all programs needs encodings
+            from .encoding import Encoder
 
             self._encoder = Encoder(self.spec, self._core)
         return self._encoder
 
+    def _get_tracer(self) -> Tracer:
+        if self._tracer is None:
+            from .trace.tracer import Tracer
+
+            self._tracer = Tracer(self.spec, self._core)
+        return self._tracer
+
     def _get_chat(self) -> ChatTemplates:
         if self._chat is None:
-            from .chat import ChatTemplates  # only a part of all programs needs chat templates
+            from .chat import ChatTemplates
 
             self._chat = ChatTemplates(self.spec)
         return self._chat
+
+    def _get_canonical_test(self) -> CanonicalTest:
+        if self._canonical_test is None:
+            from .canonical import CanonicalTest
+
+            self._canonical_test = CanonicalTest(self.spec, self._core)
+        return self._canonical_test
+
+    def _get_token_bytes(self) -> TokenBytes:
+        if self._token_bytes is None:
+            from .token_bytes import TokenBytes
+
+            self._token_bytes = TokenBytes(self.spec, self._core)
+        return self._token_bytes
 
 
 def _compile_guard(source: Spec | NativeFile) -> _core.Tokenizer | None:

@@ -35,7 +35,6 @@ use crate::special::trusted::TrustedSet;
 use crate::special::{SpecialSet, Specials};
 use crate::split::chain::SplitChain;
 use crate::token_id::TokenId;
-use crate::trie::Trie;
 use crate::trust::PieceCodes;
 pub use crate::trust::Trusted;
 use crate::vocab::Vocab;
@@ -78,13 +77,8 @@ pub(crate) struct Guard {
 
 /// Returns an error for a Spec that the engine cannot run like the reference.
 fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<()> {
-    let needs_whole_texts = matches!(
-        model,
-        Model::Bpe { symbols: Symbols::Chars | Symbols::Groups, reserved: false, .. }
-            | Model::Unigram(UnigramRules::SentencePiece)
-            | Model::Word
-            | Model::Char
-    );
+    let is_llama2c = matches!(model, Model::Bpe { symbols: Symbols::Groups, reserved: false, .. });
+    let needs_whole_texts = model.is_sentencepiece() || is_llama2c;
     if !split.is_empty() && needs_whole_texts {
         return Err(Error::Spec(
             "split: SentencePiece's and llama2.c's models cannot have split steps; remove them".into(),
@@ -142,14 +136,12 @@ impl Tokenizer {
             let vocab = Arc::new(tables.get_unversioned("vocab", || Vocab::new(spec.vocab))?);
             check_supported(&spec.model, &spec.split, spec.unknown)?;
             check_steps(&spec.normalize, &spec.split, &spec.decode)?;
-            let unknown_rules = match spec.model {
-                Model::Bpe { reserved: true, .. } => UnknownRules::LlamaCppBpe,
-                Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => {
-                    UnknownRules::UnigramPieces
-                }
-                _ => UnknownRules::SentencePiece,
+            let unknown_rules = UnknownRules::of(&spec.model);
+            // The pieces that are matched before the model runs.
+            let user_defined = match spec.model.is_sentencepiece() {
+                true => prefix_matcher(&vocab, spec.sentencepiece_version)?,
+                false => None,
             };
-            let user_defined = compile_user_defined(&spec.model, &vocab, spec.sentencepiece_version)?;
             let normalizer = Arc::new(Normalizer::compile(
                 spec.normalize,
                 &vocab,
@@ -431,18 +423,6 @@ impl Tokenizer {
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
-}
-
-/// Returns the trie of the user-defined pieces that are matched before the model runs; None unless the model is
-/// SentencePiece's.
-fn compile_user_defined(model: &Model, vocab: &Vocab, version: SentencePieceVersion) -> Result<Option<Arc<Trie>>> {
-    let is_sentencepiece = match model {
-        Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
-        Model::Unigram(rules) => *rules == UnigramRules::SentencePiece,
-        Model::Word | Model::Char => true,
-        _ => false,
-    };
-    if is_sentencepiece { prefix_matcher(vocab, version) } else { Ok(None) }
 }
 
 /// The largest number of normalize, split or decode steps, so that a hostile file cannot exhaust memory and time.

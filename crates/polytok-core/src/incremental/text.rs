@@ -139,28 +139,7 @@ impl IncrementalText {
                 );
             }
             let kept_chunks = self.chunks_before(at);
-            let mut next = IncrementalText {
-                chunks: Vec::new(),
-                open: OpenText::default(),
-                settled: self.settled,
-                state: self.state,
-                settled_ids: Vec::new(),
-                pending_ids: Vec::new(),
-            };
-            let mut old_ids = Vec::new();
-            let keeps_settled = self.start_of_open() + self.settled - self.open.context_len + CUT_WINDOW <= at;
-            if kept_chunks == self.chunks.len() && keeps_settled {
-                next.open = self.open.clone();
-                next.settled_ids = self.settled_ids.checked_to_vec();
-            } else {
-                next.open = self.reopened(tokenizer, kept_chunks, at);
-                next.settled = next.open.context_len;
-                next.state = kept_chunks.checked_sub(1).map_or_else(CutState::default, |last| self.chunks[last].state);
-                self.chunks[kept_chunks..]
-                    .iter()
-                    .for_each(|placed| old_ids.checked_extend_from_slice(&placed.chunk.ids));
-                old_ids.checked_extend_from_slice(&self.settled_ids);
-            }
+            let (mut next, mut old_ids) = self.start_of_next(tokenizer, kept_chunks, at);
             let start = self.counts_before(kept_chunks);
             let base = start.ids + next.settled_ids.len();
             next.open.trust = trust;
@@ -181,6 +160,32 @@ impl IncrementalText {
             new_ids.drain(..common);
             Ok(Change { kept: prefix.len() + base + common, ids: new_ids })
         })
+    }
+
+    /// Returns the text after the first `kept_chunks` chunks as it is before a change from byte `at` on, and the ids that
+    /// it no longer has, up to the pending ones.
+    fn start_of_next(&self, tokenizer: &Tokenizer, kept_chunks: usize, at: usize) -> (IncrementalText, Vec<u32>) {
+        let mut next = IncrementalText {
+            chunks: Vec::new(),
+            open: OpenText::default(),
+            settled: self.settled,
+            state: self.state,
+            settled_ids: Vec::new(),
+            pending_ids: Vec::new(),
+        };
+        let mut old_ids = Vec::new();
+        let keeps_settled = self.start_of_open() + self.settled - self.open.context_len + CUT_WINDOW <= at;
+        if kept_chunks == self.chunks.len() && keeps_settled {
+            next.open = self.open.clone();
+            next.settled_ids = self.settled_ids.checked_to_vec();
+        } else {
+            next.open = self.reopened(tokenizer, kept_chunks, at);
+            next.settled = next.open.context_len;
+            next.state = kept_chunks.checked_sub(1).map_or_else(CutState::default, |last| self.chunks[last].state);
+            self.chunks[kept_chunks..].iter().for_each(|placed| old_ids.checked_extend_from_slice(&placed.chunk.ids));
+            old_ids.checked_extend_from_slice(&self.settled_ids);
+        }
+        (next, old_ids)
     }
 
     /// Appends text.

@@ -1,7 +1,7 @@
 //! Rules for text that no entry covers.
 
 use crate::error::{Error, Result};
-use crate::spec::{Kind, Unknown};
+use crate::spec::{Kind, Model, UnigramRules, Unknown};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
@@ -29,6 +29,17 @@ pub enum UnknownRules {
     UnigramPieces,
     /// llama.cpp's BPE, in which the text of an entry decides which byte the entry represents, whatever its kind is.
     LlamaCppBpe,
+}
+
+impl UnknownRules {
+    /// Returns the rules of the reference program of a model.
+    pub fn of(model: &Model) -> UnknownRules {
+        match model {
+            Model::Bpe { reserved: true, .. } => UnknownRules::LlamaCppBpe,
+            Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => UnknownRules::UnigramPieces,
+            _ => UnknownRules::SentencePiece,
+        }
+    }
 }
 
 impl Fallback {

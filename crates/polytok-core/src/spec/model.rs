@@ -51,6 +51,16 @@ impl Model {
             scalars: ScalarRules::default(),
         }
     }
+
+    /// Reports whether the model is SentencePiece's, which matches user-defined pieces before it runs.
+    pub fn is_sentencepiece(&self) -> bool {
+        match self {
+            Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
+            Model::Unigram(rules) => *rules == UnigramRules::SentencePiece,
+            Model::Word | Model::Char => true,
+            _ => false,
+        }
+    }
 }
 
 /// The source of the priorities of merges.
