@@ -161,7 +161,7 @@ def _other_folder(requested_folder: str | None, default_name: str) -> Path | Non
 
 
 def fetch_for_tiktoken(file: PublishedFile, name: str, folder: Path) -> bool:
-    """Puts a file into a folder under the name that the package tiktoken gives it. Returns False if it is there."""
+    """Puts a file into a folder under the name that the package tiktoken gives it. Returns False if it exists."""
     path = folder / file.key
     if _is_content_of(file, _read_cached(path)):
         return False

@@ -394,8 +394,8 @@ class Tokenizer:
         With ``ids`` instead of a text, the text of the ids is traced, and `Trace.given` says whether the tokenizer
         returns these ids for it, and if not, where and why.
 
-        A text of up to 10,240 bytes is traced whole. With ``piece`` (an index) or ``at`` (an offset in bytes) only the
-        piece that is asked for is walked, and the text can have 1 MiB. Raises `ArgumentError` for a longer text.
+        A text of up to 10,240 bytes is traced whole. With ``piece`` (an index) or ``at`` (an offset in bytes) only this
+        piece is walked, and the text can have 1 MiB. Raises `ArgumentError` for a longer text.
 
         >>> import polytok
         >>> trace = polytok.load("default").trace("a  b")
@@ -475,7 +475,7 @@ class Tokenizer:
 
         ``direction`` is the side that is cut: ``"left"`` returns the longest end. The result is `str` for `str`,
         `Parts` for `Parts`, and `bytes` for `bytes`, in which a byte that is not UTF-8 counts as a character. Encoded
-        by itself, it has at most ``max_tokens`` tokens, those of ``add_special`` included; no longer start has. A much
+        by itself, it has at most ``max_tokens`` tokens, those of ``add_special`` included; no longer start fits. A much
         longer text is read only up to where the result is certain. docs/cutting.md says what this costs, and for which
         texts it is slow.
 

@@ -43,7 +43,7 @@ class Limits:
 
 
 class Budget:
-    """What is left of the limits while one template is rendered."""
+    """The remaining steps and characters while one template is rendered."""
 
     __slots__ = ("characters", "limits", "steps")
 

@@ -29,7 +29,7 @@ _FACE = "__polytok_face__"
 
 @dataclass
 class _Installed:
-    """A face that is put in: what it replaced, and who wants it."""
+    """An installed face: what it replaced, and who installed it: the program for good, or blocks of code."""
 
     face: Face
     module: ModuleType

@@ -237,7 +237,7 @@ class Backend(face.Tokenizer):
         getattr(face.Tokenizer, family).fset(self, value)
 
     def _take_changes(self) -> None:
-        """Applies the changes of components that were given out, and forgets those that nobody holds any more."""
+        """Applies the changes of returned components, and forgets the components that nobody holds any more."""
         shown: dict[str, tuple[Any, bytes]] = self.__dict__.get("_shown", {})
         for family, (component, state) in tuple(shown.items()):
             new_state = component.__getstate__()

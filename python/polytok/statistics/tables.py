@@ -223,7 +223,7 @@ def _shares_table(
 
 
 def _lengths_tables(stats: Stats) -> Iterator[Table]:
-    about = "Half, 90 % and 99 % have at most so many bytes. Special tokens, which stand for no text, are left out."
+    about = "Half, 90 % and 99 % have at most this many bytes. Special tokens, which stand for no text, are left out."
     yield _lengths_table("Lengths of entries, in bytes", about, stats, [model.lengths for model in stats.models])
     if stats.groups:
         lengths = [model.token_lengths for model in stats.models]

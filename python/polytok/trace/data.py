@@ -111,7 +111,7 @@ class SplitStep:
 class Piece:
     """A piece, which the model encodes: its bytes, its range in the text and in the normalized text.
 
-    ``walk`` is what the model did; None if the walk of another piece was asked for. ``ids`` are the ids of the piece,
+    ``walk`` is what the model did; None if only another piece is walked. ``ids`` are the ids of the piece,
     and ``tokens`` the indexes of its tokens in `Trace.tokens`.
     """
 

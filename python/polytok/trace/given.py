@@ -39,7 +39,7 @@ def trace_ids(tracer: Tracer, ids: list[int], wanted: Wanted) -> Trace:
 
 
 def _without_template(ids: list[int], before: Sequence[int], after: Sequence[int]) -> list[int] | None:
-    """Returns the ids within those of the template; None if they are not there, or if there is no template."""
+    """Returns the ids within those of the template; None if they are missing, or if there is no template."""
     stop = len(ids) - len(after)
     if not (before or after) or len(before) > stop:
         return None

@@ -217,7 +217,7 @@ class Probes:
         return self._run_split((step,), text, True)
 
     def split_origins(self, step: SplitStep, text: bytes, is_first: bool) -> list[tuple[bytes, list[int], list[int]]]:
-        """Returns the pieces that one step makes of a text, each with the starts and ends of the characters that its
+        """Returns the pieces to which one step splits a text, each with the starts and ends of the characters that its
         bytes come from."""
         found, starts, ends, borders = self._split_columns((step,), text, is_first)
         return [(found[at:stop], starts[at:stop], ends[at:stop]) for at, stop in pairwise(borders)]

@@ -16,7 +16,7 @@ from .steps import Steps
 MAX_BYTES = 10_240
 """The number of bytes of a text up to which all pieces are walked."""
 MAX_PIECE_BYTES = 102_400
-"""The number of bytes of a piece that can be walked if it is asked for."""
+"""The number of bytes of a piece that can be walked if ``piece`` or ``at`` selects it."""
 MAX_TEXT_BYTES = 1_048_576
 """The number of bytes of a text of which one piece can be walked."""
 

@@ -16,7 +16,7 @@ else:
 
 
 class VectorBuffer(Ints):
-    """sentencepiece's buffer behind an array of ids."""
+    """sentencepiece's buffer, which holds the ids of an array."""
 
     def data_address(self) -> int:
         """Returns the address of the first id."""

@@ -1,4 +1,4 @@
-"""The model behind a processor: ids and pieces of texts, texts of ids, by polytok's engine."""
+"""The model of a processor: ids and pieces of texts, texts of ids, by polytok's engine."""
 
 from __future__ import annotations
 

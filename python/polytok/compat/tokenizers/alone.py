@@ -25,7 +25,7 @@ _JOIN_BYTES = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type
 
 
 class Piece(NamedTuple):
-    """A text that was made from another; ``spans`` has the character of the other for each of its characters."""
+    """A text that was rewritten from another; ``spans`` has the character of the other for each of its characters."""
 
     text: str
     spans: list[tuple[int, int]]

@@ -45,7 +45,7 @@ class ChangedIds(NamedTuple):
 
 
 class _Entries:
-    """The entries of a model, of which only those that are asked for become Python objects."""
+    """The entries of a model, of which only the requested ones become Python objects."""
 
     def __init__(self, columns: ModelColumns) -> None:
         self._vocab = columns.vocab

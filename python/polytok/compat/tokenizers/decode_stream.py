@@ -14,8 +14,7 @@ _REPLACEMENT = "\ufffd"
 class DecodeStream:
     """Decodes ids as they arrive: tokenizers.decoders.DecodeStream.
 
-    A step decodes the ids since the last text was given out, and gives out what is new, unless it ends inside a
-    character.
+    A step decodes the ids since the last returned text, and returns what is new, unless it ends inside a character.
     """
 
     __slots__ = ("_ids", "_prefix", "_prefix_ids", "_skip_special_tokens")

@@ -57,7 +57,7 @@ def _splitter(pre_tokenizer: Component) -> Callable[[int, NormalizedString], lis
 
 
 def decode(decoder: Component, tokens: list[str]) -> str:
-    """Returns the text that a decoder in Python makes of tokens."""
+    """Returns the text to which a decoder in Python converts tokens."""
     parts: Any = run(lambda: decoder.object.decode_chain(tokens))
     return "".join(run(_texts, parts))
 

@@ -35,7 +35,7 @@ class _Setting(Field):
 
 
 class Model(Component):
-    """The base of all models: tokenizers.models.Model. A model of a file reads its JSON when it is first asked for."""
+    """The base of all models: tokenizers.models.Model. A model of a file reads its JSON when it is first needed."""
 
     family = "model"
     _fields: dict[str, Any] | None
@@ -63,7 +63,7 @@ class Model(Component):
         self._forget()
 
     def _forget(self) -> None:
-        """Forgets what was made of the fields before a change."""
+        """Forgets what was derived from the fields before a change."""
         self._file = self._tokens = self._columns = None
 
     @property

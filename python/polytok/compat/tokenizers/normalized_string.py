@@ -138,7 +138,7 @@ class NormalizedString:
         self._text = part.text
 
     def piece(self, part: alone.Piece) -> NormalizedString:
-        """Returns a piece that a pre-tokenizer made of this text."""
+        """Returns a piece to which a pre-tokenizer split this text."""
         piece = self._part(part.spans[0][0], part.spans[-1][1])
         first = part.spans[0][0]
         piece.replace_all(alone.Piece(part.text, [(start - first, stop - first) for start, stop in part.spans]))

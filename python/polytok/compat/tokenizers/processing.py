@@ -1,4 +1,4 @@
-"""What post-processors do to encodings that are already made."""
+"""What post-processors do to encodings."""
 
 from __future__ import annotations
 

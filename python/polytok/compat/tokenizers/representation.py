@@ -1,4 +1,4 @@
-"""The ``repr`` of tokenizers 0.23, made of JSON."""
+"""The ``repr`` of tokenizers 0.23, written from JSON."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ _TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
 class _Compiled:
-    """What encoding needs, made of one state of a `Tokenizer`."""
+    """What encoding needs, compiled from one state of a `Tokenizer`."""
 
     __slots__ = ("changed_ids", "encoding", "engine", "in_python", "options", "steps", "template_lengths")
 
@@ -83,7 +83,7 @@ class _Compiled:
 
 
 class _Engine(NamedTuple):
-    """An engine, and what it was made of: the JSON of all components except the model, the added tokens, and the
+    """An engine, and what it was compiled from: the JSON of all components except the model, the added tokens, and the
     model's columns."""
 
     document: Mapping[str, Any]
@@ -240,7 +240,7 @@ class Tokenizer:
     def _current_engine(self, left_out: Iterable[str]) -> _Engine:
         """Returns the engine for the components as they are now, without those of some families.
 
-        The model is read again only if it was changed, and the engine is made again only if anything was.
+        The model is read again only if it was changed, and the engine is compiled again only if anything was.
         """
         families = [family for family in _FAMILIES if family not in left_out]
         document = json.loads(json.dumps(self._components_json(families)))
@@ -470,7 +470,7 @@ class Tokenizer:
     def post_process(
         self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
     ) -> Encoding:
-        """Truncates, processes and pads encodings that were made before."""
+        """Truncates, processes and pads existing encodings."""
         texts = [part.columns().copy() for part in (encoding, pair) if part is not None]
         return self._of_columns([self._post_processed(texts, boolean(add_special_tokens))])[0]
 

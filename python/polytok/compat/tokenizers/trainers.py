@@ -15,7 +15,7 @@ _PROGRESS_FORMATS = {"indicatif": "Indicatif", "json": "JsonLines", "silent": "S
 
 
 def _tokens(values: object) -> list[AddedToken]:
-    """Returns special tokens, made of texts and added tokens."""
+    """Converts texts and added tokens to special tokens."""
     if not isinstance(values, list):
         raise TypeError(f"'{type(values).__name__}' object is not an instance of 'list'")
     try:

@@ -132,7 +132,7 @@ class ModelColumns(NamedTuple):
 
 
 def read_model(data: bytes) -> ModelColumns:
-    """Reads the model of a tokenizer.json only, so that several tokenizers can be made of it by `spec_of`."""
+    """Reads the model of a tokenizer.json only, so that `spec_of` can create several Specs with it."""
     columns, merges, _, _, _, other_members = _core.huggingface_read(data)
     return ModelColumns(_parse_document(other_members)["model"], Vocab(*columns), merges)
 

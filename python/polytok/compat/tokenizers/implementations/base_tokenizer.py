@@ -33,7 +33,7 @@ def forwarded_property(name: str) -> property:
 
 
 class BaseTokenizer:
-    """A `Tokenizer` with the parameters that it was made of: tokenizers.implementations.BaseTokenizer."""
+    """A `Tokenizer` with the parameters that it was created with: tokenizers.implementations.BaseTokenizer."""
 
     def __init__(self, tokenizer: Tokenizer, parameters: Mapping[str, Any] | None = None) -> None:
         self._tokenizer = tokenizer
