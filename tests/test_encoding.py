@@ -249,7 +249,7 @@ def test_contradictory_options() -> None:
     with pytest.raises(ArgumentError, match="stride is 1, but must be less than 1"):
         encoder.encode("a b", None, options, Truncation(3, stride=1), False)
     with pytest.raises(ArgumentError, match="truncation=True uses the setting of the tokenizer's file"):
-        encoder.truncation(True)
+        encoder.settings.truncation(True)
     for invalid_options in (
         {"max_length": -1},
         {"max_length": 1, "strategy": "first"},

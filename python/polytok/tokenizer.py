@@ -311,7 +311,8 @@ class Tokenizer:
             resolved_options = self._resolve_options(options, keywords, "encoding", "pair", *_ENCODING_KEYWORDS)
         if pair is None and truncation is None and padding is None and pretokenized is False:
             return encoder.encode_text(text, resolved_options)
-        requested_truncation, requested_padding = encoder.truncation(truncation), encoder.padding(padding)
+        requested_truncation = encoder.settings.truncation(truncation)
+        requested_padding = encoder.settings.padding(padding)
         checks.flag("pretokenized", pretokenized)
         encoding = encoder.encode(text, pair, resolved_options, requested_truncation, pretokenized)
         return encoding if requested_padding is None else encoder.pad([encoding], requested_padding)[0]
@@ -336,7 +337,8 @@ class Tokenizer:
         text_list = arguments.several_texts(texts, "encoding")
         encoder = self._get_encoder()
         resolved_options = self._resolve_options(options, keywords, "encodings", *_ENCODING_KEYWORDS)
-        requested_truncation, requested_padding = encoder.truncation(truncation), encoder.padding(padding)
+        requested_truncation = encoder.settings.truncation(truncation)
+        requested_padding = encoder.settings.padding(padding)
         checks.flag("pretokenized", pretokenized)
         pairs = [arguments.text_and_pair(item, index) for index, item in enumerate(text_list)]
         encodings = [
