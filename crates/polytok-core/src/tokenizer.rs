@@ -29,7 +29,7 @@ use crate::segmenter::Segmenter;
 use crate::sink::OwnText;
 use crate::sink::trim::EntrySpaces;
 use crate::spec::{
-    Decode, Model, Normalize, Priority, SentencePieceVersion, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown,
+    Decode, Model, Normalize, Priority, SentencePieceVersion, Spec, Split, Symbols, TrimOffsets, Unknown,
 };
 use crate::special::trusted::TrustedSet;
 use crate::special::{SpecialSet, Specials};
