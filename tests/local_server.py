@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,11 +24,13 @@ class Server:
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
+def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
     """Runs a server while the ``with`` block runs."""
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     httpd.daemon_threads = True
-    server = Server(f"http://127.0.0.1:{httpd.server_port}")
+    if tls is not None:
+        httpd.socket = tls.wrap_socket(httpd.socket, server_side=True)
+    server = Server(f"{'http' if tls is None else 'https'}://127.0.0.1:{httpd.server_port}")
     httpd.polytok = server  # type: ignore[attr-defined]
     threading.Thread(target=httpd.serve_forever, args=(0.01,), daemon=True).start()
     try:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 
 import polytok
-from local_server import Server, redirect, send, serving
+from local_server import Answer, Server, redirect, send, serving, truncated_answer
 from polytok import ArgumentError, FileError, InputOptions
 from polytok.corpus.documents import documents
 from polytok.corpus.plan import Plan, plan
@@ -261,3 +263,71 @@ def test_errors_of_a_web_server_are_not_missing_files(web: Server) -> None:
     with pytest.raises(FileError, match="Connect call failed") as error_info:
         plan(f"{stopped_server.address}/a.txt")
     assert error_info.value.errno == errno.ECONNREFUSED
+
+
+def never_answer(_handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(3)
+
+
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    """Announces ten terabytes and sends twenty bytes in a second."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(10**13))
+    handler.end_headers()
+    with suppress(OSError):
+        while handler.command != "HEAD":
+            handler.wfile.write(b"a")
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (never_answer, "cannot read: Timeout on reading"),
+        (drip, r"cannot read: only \d+ bytes arrived in \d+ seconds; copy the file to this machine"),
+        (truncated_answer(b"a" * 100), "cannot read: .*payload is not completed"),
+        (redirect("file:///etc/passwd"), "cannot read: file:///etc/passwd"),
+    ],
+    ids=["silent", "slow", "truncated", "to a file"],
+)
+def test_hostile_web_servers(web: Server, monkeypatch: pytest.MonkeyPatch, answer: Answer, message: str) -> None:
+    monkeypatch.setattr(remote, "_SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(remote, "_SLOW_SECONDS", 0.6)
+    web.answers["/a.txt"] = answer
+    with pytest.raises(FileError, match=message):
+        read_plan(plan(f"{web.address}/a.txt"))
+
+
+def test_a_slow_request_for_a_range_says_so(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "_SLOW_SECONDS", 0.3)
+    web.answers["/a.txt"] = drip
+    with (
+        pytest.raises(FileError, match=r"cannot read: the server did not answer in time \(FSTimeoutError\)"),
+        remote.open_url(f"{web.address}/a.txt", can_seek=True) as file,
+        remote.translate_errors("a.txt"),
+    ):
+        file.read()
+
+
+def test_a_file_that_arrives_steadily_can_take_any_time(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def send_steadily(handler: BaseHTTPRequestHandler) -> None:
+        send(handler, b"", length=10 * 2**15)
+        for _ in range(10 if handler.command == "GET" else 0):
+            handler.wfile.write(b"a" * 2**15)
+            time.sleep(0.05)
+
+    monkeypatch.setattr(remote, "_SLOW_SECONDS", 0.25)
+    web.answers["/a.txt"] = send_steadily
+    assert read_plan(plan(f"{web.address}/a.txt")) == [b"a" * (10 * 2**15)]
+
+
+def test_the_limits_of_fsspecs_configuration_come_first(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fsspec.config
+    from aiohttp import ClientTimeout
+
+    monkeypatch.setattr(remote, "_SILENT_SECONDS", 0.1)
+    web.answers["/a.txt"] = lambda handler: (time.sleep(0.3), send(handler, b"text"))[1]
+    with pytest.raises(FileError, match="Timeout on reading"):
+        plan(f"{web.address}/a.txt")
+    monkeypatch.setitem(fsspec.config.conf, "https", {"client_kwargs": {"timeout": ClientTimeout(total=9)}})
+    assert read_plan(plan(f"{web.address}/a.txt")) == [b"text"]

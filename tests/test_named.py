@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import importlib.metadata
+import ipaddress
 import json
 import os
 import re
+import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Any
@@ -111,6 +116,58 @@ def test_an_unreachable_server(tmp_path: Path) -> None:
         file = publish_file(running)
     with pytest.raises(FetchError, match="cannot be fetched.*use a copy of the file"):
         fetch_bytes(file, tmp_path)
+
+
+def test_servers_without_tls_or_with_a_certificate_of_their_own(server: Server, tmp_path: Path) -> None:
+    file = publish_file(server)
+    with pytest.raises(FetchError, match=r"cannot be fetched: \[SSL"):
+        fetch_bytes(replace(file, address=file.address.replace("http:", "https:")), tmp_path)
+    write_certificate(tmp_path / "certificate.pem")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "certificate.pem")
+    with serving(tls) as encrypted, pytest.raises(FetchError, match="cannot be fetched: .*CERTIFICATE_VERIFY_FAILED"):
+        fetch_bytes(publish_file(encrypted), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["certificate.pem"]
+
+
+def write_certificate(path: Path) -> None:
+    """Writes a key and a certificate for 127.0.0.1 that the key itself has signed."""
+    x509 = pytest.importorskip("cryptography.x509")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    key_pem = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    path.write_bytes(key_pem + certificate.public_bytes(pem))
+
+
+@pytest.mark.parametrize("protocol", ["http", "https"])
+def test_a_server_that_accepts_and_never_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    monkeypatch.setattr(fetch, "TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"{protocol}://127.0.0.1:{listener.getsockname()[1]}/x.tiktoken"
+        with pytest.raises(FetchError, match="cannot be fetched: .*timed out"):
+            fetch_bytes(named.PublishedFile(address, "0" * 64), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ten_terabytes_are_not_read(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "MAX_BYTES", 2**20)
+    for head in (HEAD + b"\r\n", HEAD + b"Content-Length: 10000000000000\r\n\r\n"):
+        with pytest.raises(FetchError, match="the file is longer than 1048576 bytes"):
+            fetch_bytes(publish_file(server, endless_answer(head, b"x" * 2**17)), tmp_path)
 
 
 def test_files_that_are_too_long_or_too_slow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

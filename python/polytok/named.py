@@ -213,7 +213,7 @@ def _download(file: PublishedFile, name: str) -> bytes:
         data = fetch_content(file.address)
     except OSError as error:
         raise FetchError(
-            f"{file.address} cannot be fetched: {error or type(error).__name__}; {_copy_hint(name)}"
+            f"{file.address} cannot be fetched: {str(error) or type(error).__name__}; {_copy_hint(name)}"
         ) from error
     digest = sha256(data).hexdigest()
     if digest != file.sha256:

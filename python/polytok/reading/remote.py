@@ -1,5 +1,8 @@
 """Opens URLs with fsspec: s3://, gs://, http://, memory:// and any other protocol with an installed package.
 
+Web servers have limits of time, unless the configuration of fsspec has others: a server that sends nothing for a
+minute, or hardly anything for five minutes, is an error. A file that arrives steadily can take any time.
+
 fsspec reads credentials from environment variables or its configuration files. Credentials never pass through this
 module and are never written anywhere.
 """
@@ -10,6 +13,7 @@ import errno
 import importlib
 import io
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +23,12 @@ from ..errors import ArgumentError, FileError, PolytokError
 
 _READ_AHEAD_BYTES = 1 << 23
 _NOT_FOUND_STATUS = 404
+_SILENT_SECONDS = 60.0
+"""The time without data after which a web server has failed."""
+_SLOW_SECONDS = 300.0
+"""The time in which a request is answered, except a request for a whole file."""
+_SLOW_BYTES = 2**16
+"""The number of bytes that a whole file must bring while ``_SLOW_SECONDS`` are spent with waiting for them."""
 
 # The names of attributes that differ between versions of a file, the most reliable first. Each store has only some of
 # these attributes.
@@ -38,15 +48,27 @@ class Url(os.PathLike[str]):
         return self.url
 
 
-def _filesystem(url: str) -> tuple[Any, str]:
+def _filesystem(url: str, *, whole_file: bool = False) -> tuple[Any, str]:
     try:
         fsspec_core = importlib.import_module("fsspec.core")
     except ImportError as error:
         raise ArgumentError(f"reading the URL {url} needs the package fsspec: pip install 'polytok[remote]'") from error
     try:
-        return cast("tuple[Any, str]", fsspec_core.url_to_fs(url))
+        return cast("tuple[Any, str]", fsspec_core.url_to_fs(url, **_time_limits(url, whole_file=whole_file)))
     except (ImportError, ValueError) as error:
         raise ArgumentError(f"cannot open {url}: {error}") from error
+
+
+def _time_limits(url: str, *, whole_file: bool) -> dict[str, Any]:
+    """Returns the options of fsspec's file system that limit the time of requests to a web server."""
+    if not url.startswith(("http://", "https://")) or "::" in url:
+        return {}
+    aiohttp = importlib.import_module("aiohttp")
+    configuration = importlib.import_module("fsspec.config").conf
+    configured = {**configuration.get("http", {}), **configuration.get("https", {})}.get("client_kwargs", {})
+    total = None if whole_file else _SLOW_SECONDS
+    timeout = aiohttp.ClientTimeout(total=total, sock_connect=_SILENT_SECONDS, sock_read=_SILENT_SECONDS)
+    return {"client_kwargs": {"timeout": timeout, **configured}}
 
 
 def canonical_url(url: str) -> str:
@@ -112,7 +134,7 @@ def can_read_ranges(url: str) -> bool:
 
 def open_url(url: str, *, can_seek: bool) -> IO[bytes]:
     """Opens a file for reading: with seeking if ``can_seek``, otherwise as a stream. Raises `FileError`."""
-    filesystem, path = _filesystem(url)
+    filesystem, path = _filesystem(url, whole_file=not can_seek)
     try:
         if can_seek:
             return cast("IO[bytes]", filesystem.open(path, "rb", block_size=_READ_AHEAD_BYTES))
@@ -122,19 +144,31 @@ def open_url(url: str, *, can_seek: bool) -> IO[bytes]:
 
 
 class _UnseekableFile(io.RawIOBase):
-    """A file that reports that it cannot seek."""
+    """A file that reports that it cannot seek. Reading it raises an error if its data arrives too slowly."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
+        self._waited_seconds, self._arrived_bytes = 0.0, 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        return cast("bytes", self._file.read(size))
+        start = time.monotonic()
+        data = cast("bytes", self._file.read(size))
+        self._waited_seconds += time.monotonic() - start
+        self._arrived_bytes += len(data)
+        if self._waited_seconds > _SLOW_SECONDS:
+            if self._arrived_bytes < _SLOW_BYTES:
+                raise TimeoutError(
+                    f"only {self._arrived_bytes} bytes arrived in {self._waited_seconds:.0f} seconds; copy the file to "
+                    "this machine"
+                )
+            self._waited_seconds, self._arrived_bytes = 0.0, 0
+        return data
 
     def readinto(self, buffer: Any) -> int:
-        data = self._file.read(len(buffer))
+        data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
@@ -166,6 +200,12 @@ def _file_error(url: str, error: Exception) -> FileError:
     if isinstance(error, FileNotFoundError):
         return FileError(errno.ENOENT, f"cannot read: {os.strerror(errno.ENOENT)}", url)
     error_number = getattr(error, "errno", None) or errno.EIO
-    return FileError(
-        error_number, f"cannot read: {getattr(error, 'strerror', None) or error or type(error).__name__}", url
-    )
+    return FileError(error_number, f"cannot read: {_reason(error)}", url)
+
+
+def _reason(error: Exception) -> str:
+    """Returns the reason of an error; errors of time limits have no text."""
+    if text := getattr(error, "strerror", None) or str(error):
+        return cast("str", text)
+    name = type(error).__name__
+    return f"the server did not answer in time ({name})" if name.endswith("TimeoutError") else name
