@@ -274,6 +274,49 @@ def test_columns_with_wrong_offsets_are_refused(column: pa.Array) -> None:
             Texts.of_arrow(arrow_object)
 
 
+def set_number(array: CArray, buffer: int, index: int, number: int, width: Any = ctypes.c_int64) -> None:
+    """Changes a number in a buffer of an array."""
+    address = ctypes.c_void_p.from_address(array.buffer + 8 * buffer).value
+    assert address
+    width.from_address(address + index * ctypes.sizeof(width)).value = number
+
+
+def entries(array: CArray) -> CArray:
+    """Returns the array of the entries of a dictionary."""
+    return CArray.from_address(array.dictionary)
+
+
+DICTIONARY = pa.dictionary(pa.int8(), pa.string())
+WRONG_STRUCTS: dict[str, tuple[pa.DataType, Callable[[CArray], object]]] = {
+    "too few buffers": (pa.string(), lambda array: setattr(array, "buffers", 2)),
+    "buffers below zero": (pa.string_view(), lambda array: setattr(array, "buffers", -1)),
+    "no views": (pa.binary_view(), lambda array: setattr(array, "buffers", 2)),
+    "a buffer of views below zero": (pa.string_view(), lambda array: set_number(array, 3, 0, -1)),
+    "no keys": (DICTIONARY, lambda array: setattr(array, "buffers", 1)),
+    "entries below zero": (DICTIONARY, lambda array: setattr(entries(array), "length", -1)),
+    "entries at an offset below zero": (DICTIONARY, lambda array: setattr(entries(array), "offset", -1)),
+    "an end of entries below zero": (DICTIONARY, lambda array: set_number(entries(array), 1, 1, -4, ctypes.c_int32)),
+}
+
+
+@pytest.mark.parametrize(("type", "change"), WRONG_STRUCTS.values(), ids=WRONG_STRUCTS.keys())
+def test_structs_with_impossible_lengths_of_buffers_are_refused(
+    type: pa.DataType, change: Callable[[CArray], object]
+) -> None:
+    column = as_type(["a text that is longer than a view"], type)
+
+    class Changed:
+        def __arrow_c_array__(self, requested_schema: object | None = None) -> object:
+            schema, array = column.__arrow_c_array__()
+            pointer = ctypes.pythonapi.PyCapsule_GetPointer
+            pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+            change(CArray.from_address(pointer(array, b"arrow_array")))
+            return schema, array
+
+    with pytest.raises(ArgumentError, match="Arrow: "):
+        TOKENIZER.encode_arrow(Changed())
+
+
 class CapsuleChanger:
     """An object whose Arrow interface returns changed capsules."""
 

@@ -5,6 +5,7 @@ use std::ffi::CStr;
 
 use arrow_array::ffi::from_ffi_and_data_type;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_buffer::ArrowNativeType;
 use arrow_data::ArrayData;
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::DataType;
@@ -152,25 +153,40 @@ fn import_checked(array: FFI_ArrowArray, data_type: DataType) -> PyResult<ArrayD
     if array.is_released() {
         return Err(used_up_error());
     }
-    if [array.len(), array.offset(), array.len().wrapping_add(array.offset())].iter().any(|&length| length > MAX_LENGTH)
-    {
-        return Err(broken(format!(
-            "an array of length {} at offset {} is impossible",
-            array.len() as i64,
-            array.offset() as i64
-        )));
+    check_lengths(&array, &data_type).map_err(broken)?;
+    // SAFETY: the struct is of this type, is not released, has no other owner, and no buffer has an impossible length.
+    unsafe { from_ffi_and_data_type(array, data_type) }.map_err(|error| broken(error.to_string()))
+}
+
+/// Checks all numbers from which the import computes the length of a buffer: those of the array, and those of the
+/// entries of its dictionary.
+fn check_lengths(array: &FFI_ArrowArray, data_type: &DataType) -> Result<(), String> {
+    let (len, offset, buffers) = (array.len(), array.offset(), array.num_buffers());
+    let end = len.wrapping_add(offset);
+    if [len, offset, end].iter().any(|&length| length > MAX_LENGTH) {
+        return Err(format!("an array of length {} at offset {} is impossible", len as i64, offset as i64));
     }
-    // SAFETY: the struct is of this type, is not released, and has no other owner.
-    let data = unsafe { from_ffi_and_data_type(array, data_type) }.map_err(|error| broken(error.to_string()))?;
-    match data
-        .buffers()
-        .iter()
-        .chain(data.child_data().iter().flat_map(ArrayData::buffers))
-        .any(|b| b.len() > MAX_LENGTH)
-    {
-        true => Err(broken("a buffer has a negative length".into())),
-        false => Ok(data),
-    }
+    let is_possible = match data_type {
+        DataType::Utf8 | DataType::Binary => buffers == 3 && (end == 0 || is_length::<i32>(array, 1, end)),
+        DataType::LargeUtf8 | DataType::LargeBinary => buffers == 3 && (end == 0 || is_length::<i64>(array, 1, end)),
+        DataType::Utf8View | DataType::BinaryView => {
+            (3..=MAX_LENGTH).contains(&buffers)
+                && (0..buffers - 3).all(|index| is_length::<i64>(array, buffers - 1, index))
+        }
+        DataType::Dictionary(_, values) => {
+            array.dictionary().map_or(Ok(()), |entries| check_lengths(entries, values))?;
+            buffers == 2
+        }
+        _ => true,
+    };
+    is_possible.then_some(()).ok_or_else(|| "a buffer is missing or has a negative length".into())
+}
+
+/// Reports whether the number at `index` of a buffer is the length of another buffer.
+fn is_length<T: ArrowNativeType>(array: &FFI_ArrowArray, buffer: usize, index: usize) -> bool {
+    let numbers = array.buffer(buffer).cast::<T>();
+    // SAFETY: by Arrow's interface, a buffer that is not null has this number, which need not be aligned.
+    !numbers.is_null() && unsafe { numbers.add(index).read_unaligned() }.to_usize().is_some_and(|len| len <= MAX_LENGTH)
 }
 
 /// The maximum length of a buffer in bytes, and the maximum length and offset of an array.
