@@ -10,7 +10,8 @@
 #   make lint    formatting, lints, types, and whether the documentation builds
 #   make soak    mixed calls from threads for two hours: ids must not change and memory must not grow; SOAK are options
 #   make fuzz    every fuzzing target for FUZZ_SECONDS (60); FUZZ_TARGETS selects targets (needs a C++ compiler)
-#   make sanitize  tests with AddressSanitizer, and those of threads with loom; SANITIZE selects: address loom
+#   make sanitize  tests with AddressSanitizer, and those of threads with loom; SANITIZE selects: address
+#                binding c loom
 #   make budget  whether encoding needs at most 3 % more instructions than bench/budget.json says (needs valgrind and
 #                the data)
 #   make docs    the documentation as a site, in the folder site/
@@ -84,8 +85,8 @@ fuzz: $(VENV)/installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check 'atheris>=3'
 	$(BIN)/python fuzz/run.py --seconds $(or $(FUZZ_SECONDS),60) $(FUZZ_OPTIONS) $(FUZZ_TARGETS)
 
-sanitize:
-	sh scripts/sanitize.sh $(SANITIZE)
+sanitize: $(VENV)/installed-test
+	PYTHON=$(CURDIR)/$(BIN)/python sh scripts/sanitize.sh $(SANITIZE)
 
 budget: $(VENV)/installed-test
 	$(BIN)/python -m bench.budget --against bench/budget.json --gate 3

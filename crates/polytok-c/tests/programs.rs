@@ -1,5 +1,6 @@
 //! Generates the header and compares it with the committed file; compiles the C programs against the library and runs
-//! them under valgrind. Tests whose programs are missing do nothing.
+//! them under valgrind. Tests whose programs are missing do nothing. If POLYTOK_ASAN has a folder with AddressSanitizer's
+//! runtime, the C programs run with it instead of valgrind (scripts/sanitize.sh).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -58,7 +59,7 @@ fn wrong_calls_are_errors_and_no_memory_is_lost() {
         return;
     };
     assert_eq!(run(Command::new(&program).arg(PTOK)), "all calls checked\n");
-    if is_missing("valgrind") {
+    if is_missing("valgrind") || runtime_of_asan().is_some() {
         return;
     }
     let mut valgrind = Command::new("valgrind");
@@ -78,8 +79,16 @@ fn compile(compiler: &str, options: &[&str], source: &str, name: &str) -> Option
     command.args(options).args(WARNINGS).arg(source).args(["-x", "none", "-pthread", "-I"]);
     command.arg(format!("{ROOT}/include")).arg("-L").arg(&libraries).arg("-lpolytok");
     command.arg(format!("-Wl,-rpath,{}", libraries.display())).arg("-o").arg(&program);
+    if let Some(runtime) = runtime_of_asan() {
+        command.arg("-fsanitize=address").arg(format!("-L{runtime}")).arg(format!("-Wl,-rpath,{runtime}"));
+    }
     run(&mut command);
     Some(program)
+}
+
+/// The folder of the runtime that the library needs if it is built with AddressSanitizer.
+fn runtime_of_asan() -> Option<String> {
+    std::env::var("POLYTOK_ASAN").ok()
 }
 
 /// Reports whether a program is missing. On Windows, gcc may not use the linker for which the library was built.
