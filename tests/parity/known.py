@@ -237,4 +237,27 @@ KNOWN_DIFFERENCES = (
         "returns the texts of the ids",
         "In every known file the template and the vocabulary have the same texts.",
     ),
+    KnownDifference(
+        "tokenizers 0.23",
+        "an added token of more than 256 bytes, with another whose normalized text is empty",
+        "can miss the empty token before another token, because of the crate aho-corasick",
+        "finds every leftmost token",
+        "Such tokens are searched for with an automaton that takes linear time. No published file has them.",
+    ),
+    KnownDifference(
+        "RWKV's rwkv_tokenizer.py",
+        "a vocabulary file with an id or a token in two lines, an empty token, an id that is not a plain number below "
+        "2^32, or a literal that is not one plain `str` or `bytes` in quotes",
+        "evaluates any expression with Python, and the last line of an id counts",
+        "an error that names the line",
+        "A file must not run code, and a repeated id is damage.",
+    ),
+    KnownDifference(
+        "mistral-common",
+        "a tekken.json whose special tokens are not listed in the order of their ranks, or with other characters in "
+        "Base64, a `token_str` that is not text, or more than 65,536 special tokens",
+        "loads it; ids of special tokens and texts of ids then disagree; skips other characters in Base64",
+        "an error that names the entry",
+        "Such a file is damaged, and a small file could demand billions of special tokens.",
+    ),
 )

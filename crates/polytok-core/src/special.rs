@@ -21,8 +21,10 @@ use crate::spec::{Kind, Matching, SpecialToken};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
+mod automaton;
 mod finder;
 pub mod joint;
+mod linear;
 mod partition;
 pub mod trusted;
 mod white_space;
@@ -193,12 +195,12 @@ impl SpecialSet {
     /// Returns an error if the text contains a token of the set.
     pub fn reject(&self, text: &[u8]) -> Result<()> {
         let Some(finder) = &self.raw else { return Ok(()) };
-        let Some(token_match) = finder.automaton.find(text) else { return Ok(()) };
-        let token = String::from_utf8_lossy(&finder.tokens[token_match.pattern().as_usize()].text);
+        let Some(found) = finder.first(text) else { return Ok(()) };
+        let token = String::from_utf8_lossy(&finder.tokens[found.index].text);
         Err(Error::Special(format!(
             "the text contains the special token {token:?} at byte {}, which is not allowed here; allow it with \
              special={{{token:?}}} or special=\"all\", or encode it as plain text with reject_special=False",
-            token_match.start()
+            found.start
         )))
     }
 }

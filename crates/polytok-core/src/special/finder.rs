@@ -4,18 +4,17 @@
 //! white space that `rstrip` adds to a token can contain more tokens, for example a line end. These tokens are reported
 //! too, so the parts of special tokens can overlap. The next part starts after the last of these tokens.
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use super::TextPart;
+use super::automaton::{TokenAutomaton, TokenMatch};
 use super::joint::TokenEdges;
 use super::white_space::{WhiteSpaceScanner, is_next_to_word};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lazy::Lazy;
 use crate::spec::{Matching, SpecialToken};
 
 /// A finder of special tokens in one kind of text: the text before normalization or the normalized text.
 pub(super) struct SpecialFinder {
-    pub automaton: AhoCorasick,
+    pub automaton: TokenAutomaton,
     pub tokens: Vec<SpecialToken>,
     /// For each token, true if the token is recognized. A token that is not recognized hides the tokens that it
     /// overlaps.
@@ -37,15 +36,7 @@ impl SpecialFinder {
         if tokens.is_empty() {
             return Ok(None);
         }
-        let kind = match matching {
-            Matching::Longest => MatchKind::LeftmostLongest,
-            Matching::Listed => MatchKind::LeftmostFirst,
-            Matching::LongestFirst => MatchKind::Standard,
-        };
-        let automaton = AhoCorasick::builder()
-            .match_kind(kind)
-            .build(&texts)
-            .map_err(|error| Error::Spec(format!("special tokens: {error}")))?;
+        let automaton = TokenAutomaton::new(&texts, matching)?;
         let (tokens, is_recognized) = tokens.into_iter().unzip();
         Ok(Some(SpecialFinder { automaton, tokens, is_recognized, texts, edges: Lazy::default(), matching }))
     }
@@ -53,6 +44,14 @@ impl SpecialFinder {
     /// Returns the bytes that decide whether a token can reach over an offset.
     pub fn edges(&self) -> &TokenEdges {
         self.edges.get(|| TokenEdges::new(self))
+    }
+
+    /// Returns the first token of a text: the leftmost, or for [`Matching::LongestFirst`] the one that ends first.
+    pub fn first(&self, text: &[u8]) -> Option<TokenMatch> {
+        match self.matching {
+            Matching::LongestFirst => self.automaton.overlapping(text).next(),
+            Matching::Longest | Matching::Listed => self.automaton.leftmost(text).next(),
+        }
     }
 
     /// Calls `part` for every part of the text, from left to right.
@@ -71,10 +70,8 @@ impl SpecialFinder {
         mut part: impl FnMut(TextPart) -> Result<()>,
     ) -> Result<()> {
         let mut at = 0;
-        for token_match in self.automaton.find_iter(text) {
-            let index = token_match.pattern().as_usize();
+        for TokenMatch { index, start, end } in self.automaton.leftmost(text) {
             let token = &self.tokens[index];
-            let (start, end) = (token_match.start(), token_match.end());
             if !self.is_recognized[index] || token.single_word && is_next_to_word(text, start, end) {
                 continue;
             }

@@ -49,7 +49,8 @@ impl SpecialFinder {
         searched_tokens.sort_unstable_by_key(|&index| order(index));
         let mut places = places.into_iter().peekable();
         let taken = ByteFlags::new(text.len());
-        let mut partition = Partition { finder: self, text, is_found, taken, tokens: Vec::new() };
+        let mut partition =
+            Partition { finder: self, text, is_found, taken, next: (usize::MAX, 0), tokens: Vec::new() };
         for searched_index in searched_tokens {
             while let Some((index, start)) = places.next_if(|place| order(place.0) < order(searched_index)) {
                 partition.take(index, start);
@@ -64,13 +65,13 @@ impl SpecialFinder {
     fn find_places(&self, text: &[u8]) -> (Vec<Place>, Vec<usize>) {
         let max_places = (text.len() / MIN_BYTES_PER_PLACE).max(MIN_LISTED_PLACES);
         let (mut places, mut searched_tokens, mut is_searched) = (Vec::new(), Vec::new(), Vec::new());
-        for token_match in self.automaton.find_overlapping_iter(text) {
-            let index = token_match.pattern().as_usize();
+        for found in self.automaton.overlapping(text) {
+            let index = found.index;
             // Normalization can leave nothing of a token's text.
-            if token_match.is_empty() || is_searched.get(index) == Some(&true) {
+            if found.is_empty() || is_searched.get(index) == Some(&true) {
                 continue;
             }
-            places.checked_push((index, token_match.start()));
+            places.checked_push((index, found.start));
             if places.len() > max_places {
                 is_searched.checked_resize(self.tokens.len(), false);
                 for index in remove_most_frequent(&mut places, self.tokens.len()) {
@@ -113,6 +114,8 @@ struct Partition<'a, F> {
     is_found: F,
     /// The bytes that belong to a token, or are the white space that a token drops.
     taken: ByteFlags,
+    /// The last token that was tried, by its index, and the offset before which it cannot begin again.
+    next: (usize, usize),
     tokens: Vec<FoundToken>,
 }
 
@@ -129,6 +132,13 @@ impl<F: Fn(&SpecialToken, usize, usize) -> bool> Partition<'_, F> {
     /// Takes the token of an index that occurs at `start`, if the bytes of the token are free and the token is found
     /// there. Returns an offset before which the token cannot begin again.
     fn take(&mut self, index: usize, start: usize) -> usize {
+        if index != self.next.0 || start >= self.next.1 {
+            self.next = (index, self.try_take(index, start));
+        }
+        self.next.1
+    }
+
+    fn try_take(&mut self, index: usize, start: usize) -> usize {
         let token = &self.finder.tokens[index];
         let end = start + self.finder.texts[index].len();
         if let Some(taken_at) = self.taken.last_in(start, end) {
@@ -197,7 +207,7 @@ impl ByteFlags {
     /// Returns the last flag that is set from `start` to `end`.
     fn last_in(&self, start: usize, end: usize) -> Option<usize> {
         let set_bits = |(word, mask): (usize, u64)| Some((word, self.0[word] & mask)).filter(|(_, bits)| *bits != 0);
-        masks(start, end).filter_map(set_bits).last().map(|(word, bits)| word * 64 + bits.ilog2() as usize)
+        masks(start, end).rev().find_map(set_bits).map(|(word, bits)| word * 64 + bits.ilog2() as usize)
     }
 
     /// Returns the first flag from `from` on that is not set; an offset after the text if there is none.
@@ -210,7 +220,7 @@ impl ByteFlags {
 }
 
 /// Returns the words of the flags from `start` to `end`, each with a mask of these flags.
-fn masks(start: usize, end: usize) -> impl Iterator<Item = (usize, u64)> {
+fn masks(start: usize, end: usize) -> impl DoubleEndedIterator<Item = (usize, u64)> {
     (start / 64..end.div_ceil(64)).map(move |word| {
         let first = start.max(word * 64) % 64;
         let count = end.min(word * 64 + 64) - start.max(word * 64);

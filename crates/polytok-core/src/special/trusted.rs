@@ -9,9 +9,9 @@
 
 use std::cmp::Ordering;
 
-use aho_corasick::{AhoCorasick, Input, Match, MatchKind};
 use polytok_memory::Collect;
 
+use super::automaton::{LeftmostSearch, TokenAutomaton, TokenMatch};
 use super::finder::SpecialFinder;
 use super::joint::SpecialJoint;
 use super::white_space::{WhiteSpaceScanner, is_next_to_word};
@@ -40,7 +40,7 @@ pub struct TrustedSet {
     everywhere: Option<SpecialSet>,
     /// The tokens that mark structure, for [`TrustedSet::reject`].
     marks: Vec<SpecialToken>,
-    marks_automaton: Lazy<Option<AhoCorasick>>,
+    marks_automaton: Lazy<Option<TokenAutomaton>>,
     /// The pairs of bytes that are adjacent in a token of `marks`.
     mark_pairs: Lazy<BytePairs>,
 }
@@ -84,13 +84,13 @@ impl TrustedSet {
     /// Returns an error if a token that marks structure occurs in the text and is not within a trusted run.
     pub fn reject(&self, text: &[u8], runs: &[Span]) -> Result<()> {
         let Some(automaton) = self.marks_automaton()? else { return Ok(()) };
-        let is_refused = |found: &Match| !is_within(runs, found.start(), found.end());
-        let Some(found) = automaton.find_overlapping_iter(text).find(is_refused) else { return Ok(()) };
-        let token = String::from_utf8_lossy(&self.marks[found.pattern().as_usize()].text);
+        let is_refused = |found: &TokenMatch| !is_within(runs, found.start, found.end);
+        let Some(found) = automaton.overlapping(text).find(is_refused) else { return Ok(()) };
+        let token = String::from_utf8_lossy(&self.marks[found.index].text);
         Err(Error::Special(format!(
             "the text contains the special token {token:?} at byte {}, where not all of it is trusted; remove it from \
              the text, trust it, or encode it as plain text with reject_special=False",
-            found.start()
+            found.start
         )))
     }
 
@@ -109,11 +109,10 @@ impl TrustedSet {
         Finders { all: self.all.as_ref().and_then(&of), everywhere: self.everywhere.as_ref().and_then(&of) }
     }
 
-    fn marks_automaton(&self) -> Result<Option<&AhoCorasick>> {
+    fn marks_automaton(&self) -> Result<Option<&TokenAutomaton>> {
         if self.marks_automaton.peek().is_none() {
-            let texts = self.marks.iter().map(|token| &token.text);
-            let built = AhoCorasick::builder().match_kind(MatchKind::Standard).build(texts);
-            let automaton = built.map_err(|error| Error::Spec(format!("special tokens: {error}")))?;
+            let texts: Vec<Vec<u8>> = self.marks.iter().map(|token| token.text.clone()).checked_collect();
+            let automaton = TokenAutomaton::new(&texts, Matching::LongestFirst)?;
             self.marks_automaton.get(|| (!self.marks.is_empty()).then_some(automaton));
         }
         Ok(self.marks_automaton.peek().and_then(Option::as_ref))
@@ -156,14 +155,14 @@ impl Finders<'_> {
         mut part: impl FnMut(TextPart) -> Result<()>,
     ) -> Result<()> {
         let whole_text = [(0, text.len() as u32)];
-        let mut trusted = Search::new(all, runs);
-        let mut anywhere = self.everywhere.map(|finder| Search::new(finder, &whole_text));
+        let mut trusted = Search::new(all, text, runs);
+        let mut anywhere = self.everywhere.map(|finder| Search::new(finder, text, &whole_text));
         let mut space = WhiteSpaceScanner::new(text);
         // The search continues at `from`, which is before `at` if white space after a token belongs to the token.
         let (mut from, mut at) = (0, 0);
         loop {
-            let in_run = trusted.next_from(text, from);
-            let outside = anywhere.as_mut().and_then(|search| search.next_from(text, from));
+            let in_run = trusted.next_from(from);
+            let outside = anywhere.as_mut().and_then(|search| search.next_from(from));
             let Some((token, start, end)) = first(all, in_run, outside) else { break };
             from = end;
             if token.single_word && is_next_to_word(text, start, end) {
@@ -209,39 +208,44 @@ fn first<'a>(
 /// A search for the tokens of a finder within some runs of a text.
 struct Search<'a> {
     finder: &'a SpecialFinder,
+    text: &'a [u8],
     /// The runs that are not searched completely.
     runs: &'a [Span],
+    /// The search in the first of these runs, if it has begun.
+    search: Option<LeftmostSearch<'a>>,
     /// The last match.
-    found: Option<Match>,
+    found: Option<TokenMatch>,
 }
 
 impl<'a> Search<'a> {
-    fn new(finder: &'a SpecialFinder, runs: &'a [Span]) -> Search<'a> {
-        Search { finder, runs, found: None }
+    fn new(finder: &'a SpecialFinder, text: &'a [u8], runs: &'a [Span]) -> Search<'a> {
+        Search { finder, text, runs, search: None, found: None }
     }
 
     /// Returns the next token that starts at byte `from` or later; `from` never decreases from one call to the next.
     /// Each byte is searched once, and the bytes of a match at most twice.
-    fn next_from(&mut self, text: &[u8], from: usize) -> Option<FoundToken<'a>> {
-        if self.found.is_none_or(|found| found.start() < from) {
-            self.found = self.search(text, from);
+    fn next_from(&mut self, from: usize) -> Option<FoundToken<'a>> {
+        if self.found.is_none_or(|found| found.start < from) {
+            self.found = self.search(from);
         }
         let found = self.found?;
-        Some((&self.finder.tokens[found.pattern().as_usize()], found.start(), found.end()))
+        Some((&self.finder.tokens[found.index], found.start, found.end))
     }
 
-    fn search(&mut self, text: &[u8], mut from: usize) -> Option<Match> {
+    fn search(&mut self, mut from: usize) -> Option<TokenMatch> {
         while let Some(&(start, end)) = self.runs.first() {
             from = from.max(start as usize);
             while from < end as usize {
-                match self.finder.automaton.find(Input::new(text).span(from..end as usize)) {
+                let run_search = || self.finder.automaton.leftmost(&self.text[..end as usize]);
+                match self.search.get_or_insert_with(run_search).find_from(from) {
                     // Normalization can remove the whole text of a token.
-                    Some(found) if found.is_empty() => from = found.end() + 1,
+                    Some(found) if found.is_empty() => from = found.end + 1,
                     Some(found) => return Some(found),
                     None => break,
                 }
             }
             self.runs = &self.runs[1..];
+            self.search = None;
         }
         None
     }
