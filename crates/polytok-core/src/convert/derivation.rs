@@ -85,15 +85,7 @@ mod tests {
     use crate::spec::{Kind, VocabColumns};
 
     fn vocab(pieces: &[(&str, Kind)]) -> Vocab {
-        let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
-        for (id, (text, kind)) in pieces.iter().enumerate() {
-            columns.blob.extend_from_slice(text.as_bytes());
-            columns.offsets.push(columns.blob.len() as u32);
-            columns.ids.push(id as u32);
-            columns.scores.push(0.0);
-            columns.kinds.push(*kind);
-        }
-        Vocab::new(columns).unwrap()
+        Vocab::new(VocabColumns::from_rows(pieces.iter().map(|&(text, kind)| (text, 0.0, kind)))).unwrap()
     }
 
     fn derivations_by_rank(pieces: &[(&str, Kind)]) -> Vec<(u8, u32, u32)> {

@@ -10,18 +10,12 @@ use crate::tokenizer::{EncodeOptions, Tokenizer};
 const TEXT: &[u8] = "abcab \u{2581}ab\u{2581}\u{2581}cé\u{e4}bab xabcabcaab\u{301}".as_bytes();
 
 fn spec(model: Model, scores: impl Fn(usize) -> f32) -> Spec {
-    let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
     let pieces =
         ["<unk>", "<s>", "a", "b", "c", "ab", "abc", "\u{2581}", "\u{2581}a", "\u{2581}ab", "é", "bé", "caab", " "];
-    for (row, piece) in pieces.iter().enumerate() {
-        columns.blob.extend_from_slice(piece.as_bytes());
-        columns.offsets.push(columns.blob.len() as u32);
-        columns.ids.push(row as u32);
-        columns.scores.push(scores(row));
-        columns.kinds.push([Kind::Unknown, Kind::Control, Kind::Normal][row.min(2)]);
-    }
+    let kind_of_row = |row: usize| [Kind::Unknown, Kind::Control, Kind::Normal][row.min(2)];
+    let rows = pieces.iter().enumerate().map(|(row, piece)| (piece, scores(row), kind_of_row(row)));
     Spec {
-        vocab: columns,
+        vocab: VocabColumns::from_rows(rows),
         special: Vec::new(),
         matching: Matching::Longest,
         normalize: Vec::new(),

@@ -81,15 +81,7 @@ mod tests {
     use crate::spec::VocabColumns;
 
     fn vocab(pieces: &[Vec<u8>]) -> Vocab {
-        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
-        for (id, piece) in pieces.iter().enumerate() {
-            columns.blob.extend_from_slice(piece);
-            columns.offsets.push(columns.blob.len() as u32);
-            columns.ids.push(id as u32);
-            columns.scores.push(0.0);
-            columns.kinds.push(Kind::UserDefined);
-        }
-        Vocab::new(columns).unwrap()
+        Vocab::new(VocabColumns::from_rows(pieces.iter().map(|piece| (piece, 0.0, Kind::UserDefined)))).unwrap()
     }
 
     #[test]

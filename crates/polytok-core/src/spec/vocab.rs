@@ -77,4 +77,18 @@ impl VocabColumns {
             ..VocabColumns::default()
         }
     }
+
+    /// Returns the columns of rows with a text, a score and a kind. The id of a row is its position.
+    #[cfg(test)]
+    pub(crate) fn from_rows<E: AsRef<[u8]>>(rows: impl IntoIterator<Item = (E, f32, Kind)>) -> VocabColumns {
+        let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
+        for (id, (text, score, kind)) in (0..).zip(rows) {
+            columns.blob.extend_from_slice(text.as_ref());
+            columns.offsets.push(columns.blob.len() as u32);
+            columns.ids.push(id);
+            columns.scores.push(score);
+            columns.kinds.push(kind);
+        }
+        columns
+    }
 }

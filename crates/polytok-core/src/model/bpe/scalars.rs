@@ -214,14 +214,8 @@ mod tests {
     const PLAIN_PIECES: [&str; 8] = ["<unk>", "a", "b", "ab", "<0xC3>", "<0xA9>", "aa", "<unk>a"];
 
     fn compile_bpe(pieces: &[&str], merges: &[[u32; 3]], scalars: ScalarRules, unknown: Unknown) -> Result<Bpe> {
-        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
-        for (id, piece) in pieces.iter().enumerate() {
-            columns.blob.extend_from_slice(piece.as_bytes());
-            columns.offsets.push(columns.blob.len() as u32);
-            columns.ids.push(id as u32);
-            columns.scores.push(0.0);
-            columns.kinds.push(if id == 0 { Kind::Unknown } else { Kind::Normal });
-        }
+        let kinds = std::iter::once(Kind::Unknown).chain(std::iter::repeat(Kind::Normal));
+        let columns = VocabColumns::from_rows(pieces.iter().zip(kinds).map(|(piece, kind)| (piece, 0.0, kind)));
         let rules =
             BpeRules { scalars, unknown, ..BpeRules::new(Symbols::Scalars, false, SentencePieceVersion::default()) };
         let vocab = Arc::new(Vocab::new(columns)?);

@@ -89,15 +89,8 @@ proptest! {
         texts in prop::collection::vec("([ab]{0,3}[abé世界\u{2581}]{0,20}){1,4}", 4), tail in 0usize..3,
     ) {
         let version = if is_old { SentencePieceVersion::V0_2_1 } else { SentencePieceVersion::V0_2_3 };
-        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
-        for (id, (bytes, score, kind)) in rows.iter().enumerate() {
-            columns.blob.extend_from_slice(bytes);
-            columns.offsets.push(columns.blob.len() as u32);
-            columns.ids.push(id as u32);
-            columns.scores.push(*score);
-            columns.kinds.push(*kind);
-        }
-        let vocab = Arc::new(Vocab::new(columns).unwrap());
+        let rows = rows.iter().map(|(bytes, score, kind)| (bytes, *score, *kind));
+        let vocab = Arc::new(Vocab::new(VocabColumns::from_rows(rows)).unwrap());
         let user_defined = if reserved { None } else { prefix_matcher(&vocab, version).unwrap() };
         let rules = BpeRules::new(Symbols::Chars, reserved, version);
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, user_defined.clone(), &mut Tables::default());
@@ -214,16 +207,9 @@ proptest! {
         words in prop::collection::btree_set(prop::collection::vec(prop::sample::select(b"ab\xC3\xA9\x80\xFF".to_vec()), 1..6), 1..30),
         is_whole_piece_first: bool, has_bytes: bool, text in odd_bytes(400),
     ) {
-        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
         let bytes = (0..=255u8).map(|byte| vec![byte]).filter(|byte| has_bytes && !words.contains(byte));
-        for (id, entry) in bytes.chain(words.iter().cloned()).enumerate() {
-            columns.blob.extend_from_slice(&entry);
-            columns.offsets.push(columns.blob.len() as u32);
-            columns.ids.push(id as u32);
-            columns.scores.push(0.0);
-            columns.kinds.push(Kind::Normal);
-        }
-        let vocab = Arc::new(Vocab::new(columns).unwrap());
+        let entries: Vec<_> = bytes.chain(words.iter().cloned()).collect();
+        let vocab = Arc::new(Vocab::new(VocabColumns::from_entries(&entries)).unwrap());
         let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, SentencePieceVersion::default()) };
         let bpe = Bpe::compile(vocab, &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
         let long = text.repeat(1 + 1200 / text.len());
@@ -253,16 +239,9 @@ fn many_pieces() -> impl Strategy<Value = (EntryRows, Vec<String>)> {
 proptest! {
     #[test]
     fn windows_and_derived_pairs_agree_with_the_heap_and_all_pairs((rows, texts) in many_pieces(), by_rank: bool) {
-        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
         let letters = ["a", "b"].map(|byte| (byte.as_bytes().to_vec(), -1.0, Kind::Normal));
-        for (id, (bytes, score, kind)) in letters.iter().chain(&rows).enumerate() {
-            columns.blob.extend_from_slice(bytes);
-            columns.offsets.push(columns.blob.len() as u32);
-            columns.ids.push(id as u32);
-            columns.scores.push(*score);
-            columns.kinds.push(*kind);
-        }
-        let vocab = Arc::new(Vocab::new(columns).unwrap());
+        let rows = letters.iter().chain(&rows).map(|(bytes, score, kind)| (bytes, *score, *kind));
+        let vocab = Arc::new(Vocab::new(VocabColumns::from_rows(rows)).unwrap());
         let (priority, symbols) = if by_rank { (Priority::Rank, Symbols::Bytes) } else { (Priority::Score, Symbols::Chars) };
         let rules = BpeRules::new(symbols, false, SentencePieceVersion::default());
         let bpe = Bpe::compile(vocab, &priority, &rules, None, &mut Tables::default()).unwrap();

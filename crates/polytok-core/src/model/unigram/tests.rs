@@ -7,15 +7,8 @@ use proptest::prelude::*;
 
 /// Returns a vocabulary of `<unk>` with id 0 and the given pieces, with their scores and kinds.
 pub(crate) fn vocab(pieces: &[(&str, f32, Kind)]) -> Vocab {
-    let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
-    for (id, (piece, score, kind)) in [("<unk>", 0.0, Kind::Unknown)].iter().chain(pieces).enumerate() {
-        columns.blob.extend_from_slice(piece.as_bytes());
-        columns.offsets.push(columns.blob.len() as u32);
-        columns.ids.push(id as u32);
-        columns.scores.push(*score);
-        columns.kinds.push(*kind);
-    }
-    Vocab::new(columns).unwrap()
+    let rows = [("<unk>", 0.0, Kind::Unknown)].iter().chain(pieces);
+    Vocab::new(VocabColumns::from_rows(rows.copied())).unwrap()
 }
 
 /// Returns a model of words of the form `piece:score`, `piece:ud` or `piece:unused` (which has score -1).
