@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import RLock  # importing the module threading takes longer
 from bisect import bisect_right
 from typing import Any, NamedTuple
 
@@ -42,12 +43,13 @@ class StreamEncoder:
     True
     """
 
-    __slots__ = ("_core", "_surrogate")
+    __slots__ = ("_core", "_lock", "_surrogate")
 
     _surrogate: str | Parts
 
     def __init__(self, core: _core.ChunkEncoder) -> None:
         self._core = core
+        self._lock = RLock()  # the surrogate is the one that the engine's text ends with
         self._surrogate = ""  # the first half of a pair at the end of a chunk, with its trust if the text is in parts
 
     def push(self, text: Text | Parts) -> list[int]:
@@ -57,23 +59,26 @@ class StreamEncoder:
         Raises the errors of `Tokenizer.encode`; afterwards, start a new encoder.
         """
         text_or_parts("text", text)
-        if isinstance(text, bytes) or isinstance(text, Parts) != isinstance(self._surrogate, Parts):
-            ids = self._push_surrogate()
-        else:
-            ids = []
-            text, self._surrogate = _joined(self._surrogate, text), ""
-        if not isinstance(text, bytes) and _ends_in_half(text):
-            text, self._surrogate = text[:-1], text[-1:]
-        return [*ids, *self._core.push(text)]
+        with self._lock:
+            if isinstance(text, bytes) or isinstance(text, Parts) != isinstance(self._surrogate, Parts):
+                ids = self._push_surrogate()
+            else:
+                ids = []
+                text, self._surrogate = _joined(self._surrogate, text), ""
+            if not isinstance(text, bytes) and _ends_in_half(text):
+                text, self._surrogate = text[:-1], text[-1:]
+            return [*ids, *self._core.push(text)]
 
     def finish(self) -> list[int]:
         """Returns the remaining ids, and resets the encoder for another text."""
-        return [*self._push_surrogate(), *self._core.finish()]
+        with self._lock:
+            return [*self._push_surrogate(), *self._core.finish()]
 
     @property
     def pending_bytes(self) -> int:
         """The number of bytes of text, in UTF-8, whose ids are not final."""
-        return self._core.pending_bytes + 3 * bool(self._surrogate)  # half of a pair is three bytes, as U+FFFD
+        with self._lock:
+            return self._core.pending_bytes + 3 * bool(self._surrogate)  # half of a pair is three bytes, as U+FFFD
 
     def _push_surrogate(self) -> list[int]:
         surrogate, self._surrogate = self._surrogate, ""
@@ -95,12 +100,13 @@ class IncrementalText:
     True
     """
 
-    __slots__ = ("_core", "_has_bytes", "_surrogate")
+    __slots__ = ("_core", "_has_bytes", "_lock", "_surrogate")
 
     _surrogate: str | Parts
 
     def __init__(self, core: _core.IncrementalText) -> None:
         self._core = core
+        self._lock = RLock()  # the other fields are those of the engine's text
         self._surrogate = ""  # the first half of a pair at the end of the text, with its trust if the text is in parts
         self._has_bytes = False  # a part of the text was given as bytes, which can be other than UTF-8
 
@@ -111,18 +117,19 @@ class IncrementalText:
         text is neither.
         """
         text_or_parts("text", text)
-        removed_bytes = 0
-        if self._completes_pair(text):
-            # The lone first half was replaced by U+FFFD.
-            text, removed_bytes = _joined(self._surrogate, text), 3
-        change = Change(*self._core.append(text, removed_bytes))
-        if isinstance(text, bytes):
-            self._surrogate = "" if text else self._surrogate
-            self._has_bytes = True
-        elif _str_of(text):
-            self._surrogate = text[-1:] if _ends_in_half(text) else ""
-            self._has_bytes &= isinstance(text, str)  # Parts are only appended to Parts and to an empty text
-        return change
+        with self._lock:
+            removed_bytes = 0
+            if self._completes_pair(text):
+                # The lone first half was replaced by U+FFFD.
+                text, removed_bytes = _joined(self._surrogate, text), 3
+            change = Change(*self._core.append(text, removed_bytes))
+            if isinstance(text, bytes):
+                self._surrogate = "" if text else self._surrogate
+                self._has_bytes = True
+            elif _str_of(text):
+                self._surrogate = text[-1:] if _ends_in_half(text) else ""
+                self._has_bytes &= isinstance(text, str)  # Parts are only appended to Parts and to an empty text
+            return change
 
     def set_text(self, text: Text | Parts) -> Change:
         """Replaces the whole text. Only the text after the common start of both texts is encoded.
@@ -131,21 +138,23 @@ class IncrementalText:
         old text is not, and the reverse.
         """
         text_or_parts("text", text)
-        change = Change(*self._core.set_text(text))
-        self._has_bytes = isinstance(text, bytes)
-        self._surrogate = text[-1:] if not isinstance(text, bytes) and _ends_in_half(text) else ""
-        return change
+        with self._lock:
+            change = Change(*self._core.set_text(text))
+            self._has_bytes = isinstance(text, bytes)
+            self._surrogate = text[-1:] if not isinstance(text, bytes) and _ends_in_half(text) else ""
+            return change
 
     def truncate(self, characters: int) -> Change:
         """Keeps only the first ``characters`` characters of `text`; a shorter text is not changed."""
         checks.number("characters", characters, least=0)
-        if self._has_bytes:
-            # The engine counts characters by their first bytes, which is wrong for bytes that are not UTF-8.
-            change = Change(*self._core.append("", self._bytes_after(characters)))
-        else:
-            change = Change(*self._core.truncate(characters))
-        self._surrogate = ""
-        return change
+        with self._lock:
+            if self._has_bytes:
+                # The engine counts characters by their first bytes, which is wrong for bytes that are not UTF-8.
+                change = Change(*self._core.append("", self._bytes_after(characters)))
+            else:
+                change = Change(*self._core.truncate(characters))
+            self._surrogate = ""
+            return change
 
     def _bytes_after(self, characters: int) -> int:
         """Returns the number of bytes of the text after its first ``characters`` characters."""
@@ -193,10 +202,11 @@ class IncrementalText:
         >>> prompt.text, one.text, other.text
         ('Translate: ', 'Translate: cat', 'Translate: dog')
         """
-        copy = IncrementalText(self._core.copy())
-        copy._surrogate = self._surrogate
-        copy._has_bytes = self._has_bytes
-        return copy
+        with self._lock:
+            copy = IncrementalText(self._core.copy())
+            copy._surrogate = self._surrogate
+            copy._has_bytes = self._has_bytes
+            return copy
 
     def __repr__(self) -> str:
         return f"IncrementalText({checks.shown(self.text)})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from _thread import RLock  # importing the module threading takes longer
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -188,6 +189,7 @@ class _HandlerStream:
 
     def __init__(self, stream: _core.ByteStream, errors: str) -> None:
         self._stream = stream
+        self._lock = RLock()  # the text must get the bytes in the order in which they are decoded
         self._text = codecs.getincrementaldecoder("utf-8")(errors)
         self._is_finished = False
         self.consumed = 0
@@ -195,17 +197,19 @@ class _HandlerStream:
     def push(self, ids: int | Ids) -> str:
         if isinstance(ids, Iterable):
             ids = list(ids)
-        text = self._text.decode(self._stream.push(ids))
-        self.consumed = (0 if self._is_finished else self.consumed) + (len(ids) if isinstance(ids, list) else 1)
-        self._is_finished = False
-        return text
+        with self._lock:
+            text = self._text.decode(self._stream.push(ids))
+            self.consumed = (0 if self._is_finished else self.consumed) + (len(ids) if isinstance(ids, list) else 1)
+            self._is_finished = False
+            return text
 
     def finish(self) -> str:
-        self._is_finished = True
-        try:
-            return self._text.decode(self._stream.finish(), final=True)
-        finally:
-            self._text.reset()
+        with self._lock:
+            self._is_finished = True
+            try:
+                return self._text.decode(self._stream.finish(), final=True)
+            finally:
+                self._text.reset()
 
 
 def create_decoder(core: _core.Tokenizer, keywords: StreamKeywords) -> StreamDecoder:

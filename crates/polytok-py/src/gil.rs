@@ -6,8 +6,8 @@
 //! 4 KB): 64 threads that encode at the same time need three times the processor time per text.
 
 use std::num::NonZero;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use polytok_core::error::Result;
 use polytok_memory as memory;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+use pyo3::sync::{MutexExt, PyOnceLock};
 
 use crate::errors::to_python;
 
@@ -47,6 +47,13 @@ pub fn run_detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() ->
 /// Converts a text of some bytes; releases the GIL if the text is long.
 pub fn run_detached_if_long<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
     if bytes < MIN_LONG_BYTES { run() } else { py.detach(run) }
+}
+
+/// Locks the state of an object that several threads can use. While a thread waits for the lock, it does not have the
+/// GIL, and in a Python without the GIL it does not delay the garbage collector, which stops all threads. So a thread
+/// that has the lock can take the GIL again.
+pub fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> MutexGuard<'a, T> {
+    state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Lets another thread run if it has waited for the GIL for Python's switch interval, as the interpreter does between

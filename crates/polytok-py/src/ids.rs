@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::c_ulong;
 
-use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{Element, PyArray1, PyArrayMethods};
 use polytok_memory::{self as memory, Collect, Grow};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -15,9 +15,8 @@ use crate::errors::{catch, id_error};
 use crate::layout;
 use crate::objects;
 
-/// The maximum length of an array that is read without a copy, while the GIL is held. A longer array is copied, because
-/// another thread can write to the array.
-pub const MAX_BORROWED_IDS: usize = 4096;
+/// The maximum number of ids that are decoded without releasing the GIL.
+pub const MAX_ATTACHED_IDS: usize = 4096;
 
 /// The maximum length of a list whose ids are kept without an allocation.
 const MAX_SHORT_LIST: usize = 32;
@@ -48,10 +47,10 @@ impl Drop for KeptIds {
     }
 }
 
-/// Ids in a Python array, or copied from a Python object.
-pub enum Ids<'py> {
-    Held(PyReadonlyArray1<'py, u32>),
-    Copied(Vec<u32>),
+/// A copy of the ids of a Python object. Ids are checked before they are decoded, and another thread can change a list
+/// or an array in between, so they are read only once.
+pub enum Ids {
+    Long(Vec<u32>),
     Short(ShortIds),
 }
 
@@ -61,51 +60,37 @@ pub struct ShortIds {
     len: usize,
 }
 
-impl Ids<'_> {
+impl Ids {
     /// The ids.
     pub fn as_slice(&self) -> &[u32] {
         match self {
-            // Only contiguous arrays are read without a copy.
-            Ids::Held(array) => array.as_slice().unwrap_or_default(),
-            Ids::Copied(ids) => ids,
+            Ids::Long(ids) => ids,
             Ids::Short(ShortIds { ids, len }) => &ids[..*len],
         }
     }
 }
 
 /// Reads ids from a sequence of ints or a numpy array of integers.
-pub fn ids<'py>(object: &Bound<'py, PyAny>) -> PyResult<Ids<'py>> {
+pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Ids> {
     if let Ok(list) = object.cast::<PyList>()
         && let Some(ids) = short_list(list)
     {
         return Ok(Ids::Short(ids));
     }
-    catch(|| read(object))?
+    catch(|| read(object))?.map(Ids::Long)
 }
 
 /// Reads ids from an object that is not a short list of exact ints.
-fn read<'py>(object: &Bound<'py, PyAny>) -> PyResult<Ids<'py>> {
+fn read(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     if let Ok(list) = object.cast::<PyList>() {
-        return read_list(list).map(Ids::Copied);
+        return read_list(list);
     }
     objects::import_numpy(object.py())?;
-    if let Ok(array) = object.cast::<PyArray1<u32>>() {
-        let array = array.try_readonly()?;
-        let is_short = array.as_slice().is_ok_and(|ids| ids.len() <= MAX_BORROWED_IDS);
-        return Ok(if is_short {
-            Ids::Held(array)
-        } else {
-            Ids::Copied(array.as_array().iter().copied().checked_collect())
-        });
-    }
-    let copied = match read_array::<u16>(object) {
-        None => match read_array::<i64>(object) {
-            None => read_array::<i32>(object),
-            found => found,
-        },
-        found => found,
-    };
-    copied.unwrap_or_else(|| read_any(object)).map(Ids::Copied)
+    read_array::<u32>(object)
+        .or_else(|| read_array::<u16>(object))
+        .or_else(|| read_array::<i64>(object))
+        .or_else(|| read_array::<i32>(object))
+        .unwrap_or_else(|| read_any(object))
 }
 
 /// Reads the ids of an array with elements of type `T`; None if the object is not such an array.
@@ -129,11 +114,20 @@ where
             Some(slice) => slice.iter().map(one).checked_collect(),
             None => array.iter().map(one).checked_collect(),
         };
-        match array.iter().find(|&&id| is_wrong && id.try_into().is_err()) {
-            Some(id) => Err(id_error(id)),
-            None => Ok(ids),
-        }
+        if is_wrong { read_checked(array.iter()) } else { Ok(ids) }
     }))
+}
+
+/// Reads ids, each of which is checked. Another thread can have replaced a wrong id, so each id is read once.
+fn read_checked<'a, T>(items: impl Iterator<Item = &'a T>) -> PyResult<Vec<u32>>
+where
+    T: Copy + TryInto<u32> + std::fmt::Display + 'a,
+{
+    let mut ids = Vec::new();
+    for &id in items {
+        ids.checked_push(id.try_into().map_err(|_| id_error(id))?);
+    }
+    Ok(ids)
 }
 
 /// Reads a short list of exact ints that can be ids; None for any other list.

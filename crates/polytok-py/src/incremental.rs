@@ -1,7 +1,7 @@
 //! Wraps the encoders of growing and changing texts in Python classes. python/polytok/incremental.py has their public
 //! interface.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use polytok_core::error::Result;
 use polytok_core::incremental::{Addition, Change, ChunkEncoder, IncrementalText};
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::errors::{catch, to_python};
-use crate::gil::run_detached;
+use crate::gil::{lock, run_detached};
 use crate::objects;
 use crate::text::PyText;
 use crate::tokenizer::{PyResolvedOptions, PyTokenizer, engine_options};
@@ -38,10 +38,6 @@ impl Encoder {
     }
 }
 
-fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Encodes a text that arrives in chunks.
 #[pyclass(frozen, name = "ChunkEncoder")]
 pub struct PyChunkEncoder {
@@ -63,8 +59,11 @@ impl PyChunkEncoder {
         let (chunk, runs) = self.encoder.tokenizer.get().addition(chunk, options)?;
         let (tokenizer, options) = (self.encoder.tokenizer.get().engine(), engine_options(options));
         let mut ids = Vec::new();
-        let push = || lock(&self.state).push(tokenizer, Addition { text: &chunk, runs }, options, &mut ids);
+        let mut guard = lock(py, &self.state);
+        let state = &mut *guard;
+        let push = || state.push(tokenizer, Addition { text: &chunk, runs }, options, &mut ids);
         run_detached(py, chunk.len(), push)?;
+        drop(guard);
         self.encoder.list(py, &ids)
     }
 
@@ -73,15 +72,15 @@ impl PyChunkEncoder {
         let (tokenizer, options) = (self.encoder.tokenizer.get().engine(), self.encoder.options.as_ref());
         let options = engine_options(options.map(|options| options.bind(py)));
         let mut ids = Vec::new();
-        let mut state = std::mem::take(&mut *lock(&self.state));
+        let mut state = std::mem::take(&mut *lock(py, &self.state));
         run_detached(py, state.pending_bytes(), || state.finish(tokenizer, options, &mut ids))?;
         self.encoder.list(py, &ids)
     }
 
     /// The number of bytes of text whose ids are not final.
     #[getter]
-    fn pending_bytes(&self) -> usize {
-        lock(&self.state).pending_bytes()
+    fn pending_bytes(&self, py: Python<'_>) -> usize {
+        lock(py, &self.state).pending_bytes()
     }
 }
 
@@ -132,13 +131,14 @@ impl PyIncrementalText {
     }
 
     fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        objects::bytes(py, &catch(|| lock(&self.state).text())?)
+        objects::bytes(py, &catch(|| lock(py, &self.state).text())?)
     }
 
     /// Returns the text, and the start and end of each trusted run in bytes; None if the text is not in parts.
     fn text_with_runs<'py>(&self, py: Python<'py>) -> PyResult<Option<TextWithRuns<'py>>> {
-        let state = lock(&self.state);
+        let state = lock(py, &self.state);
         let (runs, text) = catch(|| (state.runs(), state.text()))?;
+        drop(state);
         runs.map(|runs| Ok((objects::bytes(py, &text)?, runs))).transpose()
     }
 
@@ -148,8 +148,8 @@ impl PyIncrementalText {
     }
 
     /// Returns a copy, which shares the settled text and its ids.
-    fn copy(&self) -> PyResult<PyIncrementalText> {
-        let state = catch(|| lock(&self.state).clone())?;
+    fn copy(&self, py: Python<'_>) -> PyResult<PyIncrementalText> {
+        let state = catch(|| lock(py, &self.state).clone())?;
         Ok(PyIncrementalText { encoder: self.encoder.clone(), state: Mutex::new(state) })
     }
 }
@@ -169,8 +169,10 @@ impl PyIncrementalText {
     ) -> PyResult<ChangeRow<'py>> {
         let (tokenizer, options) = (self.encoder.tokenizer.get().engine(), self.encoder.options.as_ref());
         let options = engine_options(options.map(|options| options.bind(py)));
-        let run = || change(&mut lock(&self.state), tokenizer, options);
-        let change = run_detached(py, len, run)?;
+        let mut guard = lock(py, &self.state);
+        let state = &mut *guard;
+        let change = run_detached(py, len, || change(state, tokenizer, options))?;
+        drop(guard);
         self.encoder.change(py, &change)
     }
 
@@ -178,6 +180,6 @@ impl PyIncrementalText {
     fn read<T>(&self, py: Python<'_>, read: impl FnOnce(&IncrementalText, &Tokenizer, EncodeOptions) -> T) -> T {
         let (tokenizer, options) = (self.encoder.tokenizer.get().engine(), self.encoder.options.as_ref());
         let options = engine_options(options.map(|options| options.bind(py)));
-        read(&lock(&self.state), tokenizer, options)
+        read(&lock(py, &self.state), tokenizer, options)
     }
 }

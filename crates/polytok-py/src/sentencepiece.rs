@@ -3,11 +3,10 @@
 
 use polytok_core::error::Error;
 use polytok_core::utf8::{CharOffsets, is_start};
-use polytok_memory::{Collect, Copied};
+use polytok_memory::Collect;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::errors::catch;
 use crate::gil::run_detached;
 use crate::ids;
 use crate::ints::new_int;
@@ -37,9 +36,9 @@ fn sentencepiece_text_of_ids<'py>(
     ids: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let ids = ids::ids(ids)?;
-    let ids = catch(|| ids.as_slice().checked_to_vec())?;
+    let ids = ids.as_slice();
     let engine = tokenizer.get().engine();
-    objects::bytes(py, &run_detached(py, ids.len(), || engine.sentencepiece_text_of_ids(&ids))?)
+    objects::bytes(py, &run_detached(py, ids.len(), || engine.sentencepiece_text_of_ids(ids))?)
 }
 
 /// Decodes ids; returns the text, as a `str` or as bytes, and the span of each id in it.
@@ -51,10 +50,10 @@ fn sentencepiece_decode_with_spans<'py>(
     returns_str: bool,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyList>)> {
     let ids = ids::ids(ids)?;
-    let ids = catch(|| ids.as_slice().checked_to_vec())?;
+    let ids = ids.as_slice();
     let engine = tokenizer.get().engine();
     let decode = || {
-        let (text, ends) = engine.decode_pieces(&ids)?;
+        let (text, ends) = engine.decode_pieces(ids)?;
         let chars = (returns_str && !text.is_ascii()).then(|| CharOffsets::new(&text));
         let offset = |&end: &usize| chars.as_ref().map_or(end as u32, |chars| chars.char_at(end as u32));
         let ends: Vec<u32> = ends.iter().map(offset).checked_collect();

@@ -1,9 +1,9 @@
 //! Wraps the engine's decoding streams in Python classes. The module python/polytok/stream.py checks the options.
 //!
-//! A class locks its streams only while no Python code can run: ids are read before, and lists are created after the
-//! lock is held. So a thread never waits for the GIL while it holds a lock.
+//! A class locks its streams only while no Python code can run: ids are read before, and lists and exceptions are created
+//! after the lock is held. So no thread waits for a lock that it holds itself.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use polytok_core::error::Error;
@@ -17,7 +17,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::errors::{catch, to_python};
-use crate::ids::{self, Ids, MAX_BORROWED_IDS};
+use crate::gil::lock;
+use crate::ids::{self, Ids, MAX_ATTACHED_IDS};
 use crate::objects;
 use crate::text;
 
@@ -58,27 +59,23 @@ fn stream_error(py: Python<'_>, error: StreamError) -> PyErr {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Reads an id or several ids. If unknown ids are skipped, integers that no id can have become [`NO_ID`].
-fn read_ids<'py>(item: &Bound<'py, PyAny>, unknown: UnknownIds) -> PyResult<Ids<'py>> {
+fn read_ids(item: &Bound<'_, PyAny>, unknown: UnknownIds) -> PyResult<Ids> {
     let result = match ids::read_id(item) {
-        Ok(id) => Ok(Ids::Copied(vec![id])),
+        Ok(id) => Ok(Ids::Long(vec![id])),
         Err(error) if ids::is_id_error(item.py(), &error) => Err(error),
         Err(_) => ids::ids(item),
     };
     match result {
         Err(error) if unknown == UnknownIds::Skip && ids::is_id_error(item.py(), &error) => {
-            let id_or_none = |item: &Bound<'py, PyAny>| match ids::read_id(item) {
+            let id_or_none = |item: &Bound<'_, PyAny>| match ids::read_id(item) {
                 Err(error) if ids::is_id_error(item.py(), &error) => Ok(NO_ID),
                 other => other,
             };
             if item.try_iter().is_err() {
-                return id_or_none(item).map(|id| Ids::Copied(vec![id]));
+                return id_or_none(item).map(|id| Ids::Long(vec![id]));
             }
-            item.try_iter()?.map(|item| id_or_none(&item?)).collect::<PyResult<_>>().map(Ids::Copied)
+            item.try_iter()?.map(|item| id_or_none(&item?)).collect::<PyResult<_>>().map(Ids::Long)
         }
         other => other,
     }
@@ -104,7 +101,7 @@ impl PyByteStream {
     fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let ids = read_ids(ids, self.unknown)?;
         let mut out = Vec::new();
-        let mut stream = lock(&self.stream);
+        let mut stream = lock(py, &self.stream);
         // All ids are checked before any id is decoded, so that an error does not change the stream.
         let result = stream.check(&self.tokenizer, ids.as_slice());
         result.and_then(|()| stream.push(&self.tokenizer, ids.as_slice(), &mut out)).map_err(to_python)?;
@@ -115,7 +112,7 @@ impl PyByteStream {
     /// Returns the remaining bytes, and resets the stream.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut out = Vec::new();
-        lock(&self.stream).finish(&self.tokenizer, &mut out).map_err(to_python)?;
+        lock(py, &self.stream).finish(&self.tokenizer, &mut out).map_err(to_python)?;
         objects::bytes(py, &out)
     }
 }
@@ -136,12 +133,13 @@ impl PyTextStream {
     }
 
     fn push_slice<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyString>> {
-        let mut guard = lock(&self.stream);
+        let mut guard = lock(py, &self.stream);
         let (stream, buffers, out) = &mut *guard;
         out.clear();
         stream.check(&self.tokenizer, ids).map_err(to_python)?;
-        stream.push(&self.tokenizer, ids, buffers, out).map_err(|error| stream_error(py, error))?;
-        objects::string(py, out)
+        let text = stream.push(&self.tokenizer, ids, buffers, out).map(|()| objects::string(py, out));
+        drop(guard);
+        text.map_err(|error| stream_error(py, error))?
     }
 }
 
@@ -153,38 +151,40 @@ impl PyTextStream {
             return self.push_slice(py, &[id]);
         }
         let ids = read_ids(ids, self.unknown)?;
-        if ids.as_slice().len() <= MAX_BORROWED_IDS {
-            return self.push_slice(py, ids.as_slice());
+        let ids = ids.as_slice();
+        if ids.len() <= MAX_ATTACHED_IDS {
+            return self.push_slice(py, ids);
         }
-        let Ids::Copied(ids) = ids else { return self.push_slice(py, ids.as_slice()) };
+        let mut guard = lock(py, &self.stream);
+        let (stream, buffers, _) = &mut *guard;
         let text = py.detach(|| {
             let mut out = String::new();
-            let mut guard = lock(&self.stream);
-            let (stream, buffers, _) = &mut *guard;
-            stream.check(&self.tokenizer, &ids)?;
-            stream.push(&self.tokenizer, &ids, buffers, &mut out)?;
+            stream.check(&self.tokenizer, ids)?;
+            stream.push(&self.tokenizer, ids, buffers, &mut out)?;
             Ok(out)
         });
+        drop(guard);
         objects::string(py, &text.map_err(|error| stream_error(py, error))?)
     }
 
     /// Returns the remaining text, and resets the stream.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        let mut guard = lock(&self.stream);
+        let mut guard = lock(py, &self.stream);
         let (stream, buffers, out) = &mut *guard;
         out.clear();
-        stream.finish(&self.tokenizer, buffers, out).map_err(|error| stream_error(py, error))?;
-        objects::string(py, out)
+        let text = stream.finish(&self.tokenizer, buffers, out).map(|()| objects::string(py, out));
+        drop(guard);
+        text.map_err(|error| stream_error(py, error))?
     }
 
     #[getter]
-    fn stopped(&self) -> Option<String> {
-        lock(&self.stream).0.stopped().map(str::to_owned)
+    fn stopped(&self, py: Python<'_>) -> Option<String> {
+        lock(py, &self.stream).0.stopped().map(str::to_owned)
     }
 
     #[getter]
-    fn consumed(&self) -> u64 {
-        lock(&self.stream).0.consumed()
+    fn consumed(&self, py: Python<'_>) -> u64 {
+        lock(py, &self.stream).0.consumed()
     }
 }
 
@@ -258,7 +258,7 @@ impl PyTextStreams {
             read.ids.push(id);
         } else if !item.is_none() {
             let place = read.ends.len();
-            let unknown = lock(&self.streams)
+            let unknown = lock(item.py(), &self.streams)
                 .stream(place)
                 .map_or(UnknownIds::AsDecoder, |stream| stream.options().bytes.unknown);
             let ids = read_ids(item, unknown)?;
@@ -271,7 +271,7 @@ impl PyTextStreams {
     /// Decodes the ids for each place. All ids are checked before any id is decoded, so that an unknown id does not
     /// change a stream.
     fn push_read<'py>(&self, py: Python<'py>, read: &PlaceIds) -> PyResult<Vec<Bound<'py, PyString>>> {
-        let mut guard = lock(&self.streams);
+        let mut guard = lock(py, &self.streams);
         let count = guard.places.len();
         if read.ends.len() != count {
             let message = format!(
@@ -288,9 +288,11 @@ impl PyTextStreams {
         let mut texts = catch(|| memory::with_capacity(count))?;
         for (place, stream) in places.iter_mut().enumerate() {
             out.clear();
-            if let Some(stream) = stream {
-                let result = stream.push(&self.tokenizer, read.at(place), buffers, out);
-                result.map_err(|error| stream_error(py, error))?;
+            if let Some(stream) = stream
+                && let Err(error) = stream.push(&self.tokenizer, read.at(place), buffers, out)
+            {
+                drop(guard);
+                return Err(stream_error(py, error));
             }
             texts.push(objects::string(py, out)?);
         }
@@ -300,13 +302,15 @@ impl PyTextStreams {
 
 #[pymethods]
 impl PyTextStreams {
-    fn __len__(&self) -> usize {
-        lock(&self.streams).places.len()
+    fn __len__(&self, py: Python<'_>) -> usize {
+        lock(py, &self.streams).places.len()
     }
 
     /// Adds streams with the same options; returns their places. Free places are used first.
+    #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
     fn add(
         &self,
+        py: Python<'_>,
         count: usize,
         skip_special: bool,
         is_eager: bool,
@@ -316,7 +320,7 @@ impl PyTextStreams {
     ) -> PyResult<Vec<usize>> {
         let options =
             text_options(ByteOptions { skip_special, unknown: unknown_ids(unknown), is_eager }, errors, &stop)?;
-        let mut streams = lock(&self.streams);
+        let mut streams = lock(py, &self.streams);
         let mut free_places: Vec<usize> =
             streams.places.iter().enumerate().filter(|(_, stream)| stream.is_none()).map(|(place, _)| place).collect();
         free_places.truncate(count);
@@ -330,8 +334,8 @@ impl PyTextStreams {
     }
 
     /// Removes a stream; its place is free.
-    fn remove(&self, place: usize) -> PyResult<()> {
-        let mut streams = lock(&self.streams);
+    fn remove(&self, py: Python<'_>, place: usize) -> PyResult<()> {
+        let mut streams = lock(py, &self.streams);
         streams.stream(place).map_err(to_python)?;
         streams.places[place] = None;
         Ok(())
@@ -344,27 +348,30 @@ impl PyTextStreams {
 
     /// Returns the remaining text of a stream, and resets the stream.
     fn finish<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyString>> {
-        let mut guard = lock(&self.streams);
+        let mut guard = lock(py, &self.streams);
         guard.stream(place).map_err(to_python)?;
         let Streams { places, buffers, out } = &mut *guard;
         out.clear();
-        if let Some(stream) = &mut places[place] {
-            stream.finish(&self.tokenizer, buffers, out).map_err(|error| stream_error(py, error))?;
+        if let Some(stream) = &mut places[place]
+            && let Err(error) = stream.finish(&self.tokenizer, buffers, out)
+        {
+            drop(guard);
+            return Err(stream_error(py, error));
         }
         objects::string(py, out)
     }
 
     /// The stop text that was found for each place.
     #[getter]
-    fn stopped(&self) -> Vec<Option<String>> {
+    fn stopped(&self, py: Python<'_>) -> Vec<Option<String>> {
         let stopped = |stream: &Option<TextStream>| stream.as_ref()?.stopped().map(str::to_owned);
-        let texts: Vec<_> = lock(&self.streams).places.iter().map(stopped).collect();
+        let texts: Vec<_> = lock(py, &self.streams).places.iter().map(stopped).collect();
         texts
     }
 
     /// The number of decoded ids for each place.
     #[getter]
-    fn consumed(&self) -> Vec<u64> {
-        lock(&self.streams).places.iter().map(|stream| stream.as_ref().map_or(0, TextStream::consumed)).collect()
+    fn consumed(&self, py: Python<'_>) -> Vec<u64> {
+        lock(py, &self.streams).places.iter().map(|stream| stream.as_ref().map_or(0, TextStream::consumed)).collect()
     }
 }

@@ -21,7 +21,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::{catch, row_error, to_python};
 use crate::gil::{detach, run_detached, run_detached_if_long};
-use crate::ids::{KeptIds, MAX_BORROWED_IDS};
+use crate::ids::{KeptIds, MAX_ATTACHED_IDS};
 use crate::ints::Ints;
 use crate::kept::KeptObjects;
 use crate::lists;
@@ -453,15 +453,15 @@ impl PyTokenizer {
         errors: &str,
     ) -> PyResult<OffsetColumns<'py>> {
         let ids = ids::ids(ids)?;
-        let ids = catch(|| ids.as_slice().checked_to_vec())?;
+        let ids = ids.as_slice();
         let replacement = match errors {
             "strict" => None,
             "ignore" => Some(""),
             _ => Some("\u{FFFD}"),
         };
-        let decode = || self.tokenizer.decode_with_offsets(&ids, skip_special, replacement);
+        let decode = || self.tokenizer.decode_with_offsets(ids, skip_special, replacement);
         let Some(decoded) = run_detached(py, ids.len(), decode)? else {
-            return Err(text::decoded(py, &self.bytes_of(py, &ids, skip_special)?, errors)
+            return Err(text::decoded(py, &self.bytes_of(py, ids, skip_special)?, errors)
                 .map_or_else(|error| error, |_| to_python(Error::Argument("the bytes are not UTF-8".into()))));
         };
         let mut start = 0;
@@ -679,11 +679,10 @@ impl PyTokenizer {
         Ok((objects::array(py, ids)?.into_any(), objects::array(py, offsets)?))
     }
 
-    /// Decodes ids to bytes. A short list of ids is decoded with the GIL held, because the ids can be in a Python
-    /// array.
+    /// Decodes ids to bytes. For a short list of ids, releasing the GIL costs more time than it saves.
     fn bytes_of(&self, py: Python<'_>, ids: &[u32], skip_special: bool) -> PyResult<Vec<u8>> {
         let decode = || self.tokenizer.decode(ids, skip_special);
-        if ids.len() <= MAX_BORROWED_IDS { decode().map_err(to_python) } else { detach(py, decode) }
+        if ids.len() <= MAX_ATTACHED_IDS { decode().map_err(to_python) } else { detach(py, decode) }
     }
 
     fn text_of<'py>(

@@ -55,7 +55,7 @@ class FaceFinder(MetaPathFinder):
     def find_distributions(self, context: Any = None) -> Iterator[metadata.Distribution]:
         """Finds the metadata of a package that is not installed, for ``importlib.metadata``."""
         name = getattr(context, "name", None)
-        for normalized_name, face in self._distributions.items():
+        for normalized_name, face in self._distributions.copy().items():  # other threads can add faces meanwhile
             if name is None or _normalized(name) == normalized_name:
                 yield FaceDistribution(face)
 

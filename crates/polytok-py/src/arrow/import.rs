@@ -15,6 +15,7 @@ use polytok_core::texts::Texts;
 use polytok_memory as memory;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::{with_critical_section, with_critical_section2};
 use pyo3::types::{PyCapsule, PyTuple};
 
 use super::texts::read_texts;
@@ -60,12 +61,15 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayData)> {
     let given_capsules = object.call_method0("__arrow_c_array__")?;
     let wrong = || capsule_error(object, "__arrow_c_array__", "a tuple of two capsules, arrow_schema and arrow_array");
     let pair = given_capsules.cast::<PyTuple>().map_err(|_| wrong())?;
-    let [schema, array] = &pair.iter().collect::<Vec<_>>()[..] else { return Err(wrong()) };
-    let schema = capsule_pointer(schema, c"arrow_schema").ok_or_else(wrong)?;
-    let array = capsule_pointer(array, c"arrow_array").ok_or_else(wrong)?;
+    let [schema_capsule, array_capsule] = &pair.iter().collect::<Vec<_>>()[..] else { return Err(wrong()) };
+    let schema = capsule_pointer(schema_capsule, c"arrow_schema").ok_or_else(wrong)?;
+    let array = capsule_pointer(array_capsule, c"arrow_array").ok_or_else(wrong)?;
     // SAFETY: by Arrow's capsule interface, capsules with these names have a schema and an array. `from_raw` marks the
-    // structs as released.
-    let (schema, array) = unsafe { (FFI_ArrowSchema::from_raw(schema), FFI_ArrowArray::from_raw(array)) };
+    // structs as released. No other thread moves them meanwhile: if an object returns the same capsules to several
+    // threads, only one of them gets the structs.
+    let (schema, array) = with_critical_section2(schema_capsule, array_capsule, || unsafe {
+        (FFI_ArrowSchema::from_raw(schema), FFI_ArrowArray::from_raw(array))
+    });
     let data_type = text_type(&schema)?;
     Ok((data_type.clone(), import_checked(array, data_type)?))
 }
@@ -76,8 +80,8 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
     let given_capsules = object.call_method0("__arrow_c_stream__")?;
     let wrong = || capsule_error(object, "__arrow_c_stream__", "the capsule arrow_array_stream");
     let pointer = capsule_pointer(&given_capsules, c"arrow_array_stream").ok_or_else(wrong)?;
-    // SAFETY: by Arrow's capsule interface, a capsule with this name has a stream.
-    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer) };
+    // SAFETY: by Arrow's capsule interface, a capsule with this name has a stream. Only one thread gets it, as in `array`.
+    let mut stream = with_critical_section(&given_capsules, || unsafe { FFI_ArrowArrayStream::from_raw(pointer) });
     object.py().detach(|| {
         let mut schema = FFI_ArrowSchema::empty();
         call(&mut stream, |stream| {

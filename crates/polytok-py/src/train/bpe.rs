@@ -43,7 +43,7 @@ impl Units {
 #[pyo3(signature = (words, units, special, initial, limit))]
 fn bpe_alphabet<'py>(
     py: Python<'py>,
-    words: &mut PyWordCounter,
+    words: &PyWordCounter,
     units: Units,
     special: Vec<String>,
     initial: Vec<char>,
@@ -52,7 +52,10 @@ fn bpe_alphabet<'py>(
     let (unit, affixes) = units.to_core()?;
     let special = special.into_iter().map(String::into_bytes).collect();
     let options = AlphabetOptions { special_tokens: special, initial_chars: initial, limit };
-    let texts = Reporter::new(None).run(py, |_| bpe::alphabet(&mut words.0, &options, unit, &affixes))?;
+    let mut state = words.0.get()?;
+    let words = &mut *state;
+    let texts = Reporter::new(None).run(py, |_| bpe::alphabet(words, &options, unit, &affixes))?;
+    drop(state);
     (0..texts.len() as u32).map(|id| objects::bytes(py, texts.get(id))).collect()
 }
 
@@ -103,7 +106,7 @@ type PyLearnt<'py> = (
 #[pyo3(signature = (words, units, initial, rules, progress, each))]
 fn bpe_learn<'py>(
     py: Python<'py>,
-    words: &mut PyWordCounter,
+    words: &PyWordCounter,
     units: Units,
     initial: Vec<Vec<u8>>,
     rules: PyRules,
@@ -111,9 +114,11 @@ fn bpe_learn<'py>(
     each: Option<Py<PyAny>>,
 ) -> PyResult<PyLearnt<'py>> {
     let rules = rules.to_core(&units)?;
-    let words = &mut words.0;
+    let mut state = words.0.get()?;
+    let words = &mut *state;
     let learned = Reporter::with_each(progress, each)
         .run(py, |reporter| bpe::learn(words, initial.into_iter(), &rules, reporter))?;
+    drop(state);
     let (blob, offsets) = learned.texts.into_columns();
     let counts: Vec<u64> = learned.merges.iter().map(|merge| merge.count).collect();
     let before: Vec<u32> = learned.merges.iter().map(|merge| merge.symbols as u32).collect();

@@ -15,6 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
+use super::exclusive::Exclusive;
 use super::progress::Reporter;
 use super::words::PyWords;
 use crate::errors::{catch, to_python};
@@ -80,8 +81,8 @@ impl Read for PyFile {
 }
 
 /// A counter of the words of texts.
-#[pyclass(name = "TextCounter")]
-pub struct PyTextCounter(Option<TextCounter>);
+#[pyclass(frozen, name = "TextCounter")]
+pub struct PyTextCounter(Exclusive<Option<TextCounter>>);
 
 #[pymethods]
 impl PyTextCounter {
@@ -95,66 +96,75 @@ impl PyTextCounter {
         limit: PyMemoryLimit,
     ) -> PyResult<PyTextCounter> {
         let rules = TextRules::compile(&special, spec::read_normalize_steps(normalize)?, &spec::split_steps(split)?);
-        Ok(PyTextCounter(Some(TextCounter::new(rules.map_err(to_python)?, threads, self::limit(limit)))))
+        let counter = TextCounter::new(rules.map_err(to_python)?, threads, self::limit(limit));
+        Ok(PyTextCounter(Exclusive::new(Some(counter))))
     }
 
     /// Counts whole texts.
-    fn push(&mut self, py: Python<'_>, texts: Items<PyBackedBytes>) -> PyResult<()> {
-        let counter = self.get()?;
+    fn push(&self, py: Python<'_>, texts: Items<PyBackedBytes>) -> PyResult<()> {
+        let mut state = self.0.get()?;
+        let counter = open(&mut state)?;
         let texts = catch(|| texts.0.iter().map(|text| &text[..]).checked_collect())?;
         Reporter::new(None).run(py, |progress| counter.push(&texts, progress))
     }
 
     /// Counts the words of the next part of a text.
-    fn push_part(&mut self, py: Python<'_>, part: PyBackedBytes, is_last: bool) -> PyResult<()> {
-        let counter = self.get()?;
+    fn push_part(&self, py: Python<'_>, part: PyBackedBytes, is_last: bool) -> PyResult<()> {
+        let mut state = self.0.get()?;
+        let counter = open(&mut state)?;
         Reporter::new(None).run(py, |progress| counter.push_part(&part, is_last, progress))
     }
 
     /// The number of bytes of the open text that are not counted yet.
     #[getter]
-    fn open_bytes(&self) -> usize {
-        self.0.as_ref().map_or(0, TextCounter::open_bytes)
+    fn open_bytes(&self) -> PyResult<usize> {
+        Ok(self.0.get()?.as_ref().map_or(0, TextCounter::open_bytes))
     }
 
     /// Returns the counted words, and ends the counter.
-    fn finish(&mut self, py: Python<'_>) -> PyResult<PyWordCounter> {
-        self.get()?;
-        let counter = self.0.take();
-        let finish =
-            |progress: &mut Reporter| counter.map_or_else(|| Ok(WordCounter::default()), |c| c.finish(progress));
-        Reporter::new(None).run(py, finish).map(PyWordCounter)
+    fn finish(&self, py: Python<'_>) -> PyResult<PyWordCounter> {
+        let counter = self.0.get()?.take().ok_or_else(finished_error)?;
+        Reporter::new(None).run(py, |progress| counter.finish(progress)).map(PyWordCounter::from)
     }
 }
 
-impl PyTextCounter {
-    fn get(&mut self) -> PyResult<&mut TextCounter> {
-        self.0.as_mut().ok_or_else(|| {
-            to_python(Error::Argument("this counter is finished; count further texts with a new one".into()))
-        })
-    }
+fn open(state: &mut Option<TextCounter>) -> PyResult<&mut TextCounter> {
+    state.as_mut().ok_or_else(finished_error)
+}
+
+/// Returns the error of a counter whose words were returned.
+pub fn finished_error() -> PyErr {
+    to_python(Error::Argument("this counter is finished; count further texts with a new one".into()))
 }
 
 /// Counted words.
-#[pyclass(name = "WordCounter")]
-pub struct PyWordCounter(pub WordCounter);
+#[pyclass(frozen, name = "WordCounter")]
+pub struct PyWordCounter(pub Exclusive<WordCounter>);
+
+impl From<WordCounter> for PyWordCounter {
+    fn from(counter: WordCounter) -> PyWordCounter {
+        PyWordCounter(Exclusive::new(counter))
+    }
+}
 
 #[pymethods]
 impl PyWordCounter {
     #[new]
     fn new(limit: PyMemoryLimit) -> PyWordCounter {
-        PyWordCounter(WordCounter::new(self::limit(limit)))
+        WordCounter::new(self::limit(limit)).into()
     }
 
     /// Adds words with their counts, after all earlier words.
-    fn add(&mut self, words: Items<(PyBackedBytes, u64)>) -> PyResult<()> {
-        let add = || words.0.iter().try_for_each(|(word, times)| self.0.add(word, *times));
+    fn add(&self, words: Items<(PyBackedBytes, u64)>) -> PyResult<()> {
+        let mut counter = self.0.get()?;
+        let add = || words.0.iter().try_for_each(|(word, times)| counter.add(word, *times));
         catch(add)?.map_err(to_python)
     }
 
     /// Adds the words of a counts file, and returns the description of the file.
-    fn read(&mut self, py: Python<'_>, file: Py<PyAny>, progress: Option<Py<PyAny>>) -> PyResult<String> {
-        let counter = &mut self.0;
+    fn read(&self, py: Python<'_>, file: Py<PyAny>, progress: Option<Py<PyAny>>) -> PyResult<String> {
+        let mut state = self.0.get()?;
+        let counter = &mut *state;
         Reporter::new(progress).run(py, |progress| {
             let file = CountsFile::open(BufReader::with_capacity(BUFFER, PyFile(file)))?;
             let description = file.description().to_owned();
@@ -163,14 +173,9 @@ impl PyWordCounter {
     }
 
     /// Writes a counts file.
-    fn write(
-        &mut self,
-        py: Python<'_>,
-        description: &str,
-        file: Py<PyAny>,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<()> {
-        let counter = &mut self.0;
+    fn write(&self, py: Python<'_>, description: &str, file: Py<PyAny>, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        let mut state = self.0.get()?;
+        let counter = &mut *state;
         let file = BufWriter::with_capacity(BUFFER, PyFile(file));
         Reporter::new(progress).run(py, |progress| write_counts(counter, description, file, progress))
     }
@@ -179,7 +184,7 @@ impl PyWordCounter {
     /// bytes.
     #[pyo3(signature = (order, progress, room=None))]
     fn words(
-        &mut self,
+        &self,
         py: Python<'_>,
         order: &str,
         progress: Option<Py<PyAny>>,
@@ -195,7 +200,8 @@ impl PyWordCounter {
                 ))));
             }
         };
-        let counter = &mut self.0;
+        let mut state = self.0.get()?;
+        let counter = &mut *state;
         Reporter::new(progress).run(py, |progress| counter.words(order, room, progress)).map(PyWords)
     }
 }

@@ -3,6 +3,7 @@
 
 mod bpe;
 mod counts;
+mod exclusive;
 mod huggingface_unigram;
 mod longest;
 mod progress;

@@ -23,7 +23,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use super::counts::{self, PyMemoryLimit, PyWordCounter};
+use super::counts::{self, PyMemoryLimit, PyWordCounter, finished_error};
+use super::exclusive::Exclusive;
 use super::progress::Reporter;
 use super::unigram::PyUnigramOptions;
 use crate::errors::{catch, to_python};
@@ -161,8 +162,11 @@ macro_rules! with_corpus {
 }
 
 /// A counter of sentences.
-#[pyclass(name = "SentenceCounter")]
-pub struct PySentenceCounter {
+#[pyclass(frozen, name = "SentenceCounter")]
+pub struct PySentenceCounter(Exclusive<Sentences>);
+
+/// Sentences that are being read.
+struct Sentences {
     /// Boxed, because it holds vectors of 32 bytes and Python aligns its objects to 16.
     corpus: Option<Box<CorpusKind>>,
     skipped: SkippedSentences,
@@ -176,33 +180,33 @@ impl PySentenceCounter {
         let options = options.to_core().map_err(to_python)?;
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
         let corpus = new_corpus(model, &options, limit.as_ref()).map_err(to_python)?;
-        Ok(PySentenceCounter { corpus: Some(Box::new(corpus)), skipped: SkippedSentences::default() })
+        let sentences = Sentences { corpus: Some(Box::new(corpus)), skipped: SkippedSentences::default() };
+        Ok(PySentenceCounter(Exclusive::new(sentences)))
     }
 
     /// Reads more texts.
-    fn push(&mut self, py: Python<'_>, texts: Items<PyBackedBytes>) -> PyResult<()> {
-        let Some(kind) = &mut self.corpus else { return Err(finished_error()) };
+    fn push(&self, py: Python<'_>, texts: Items<PyBackedBytes>) -> PyResult<()> {
+        let mut state = self.0.get()?;
+        let Sentences { corpus, skipped } = &mut *state;
+        let Some(kind) = corpus else { return Err(finished_error()) };
         let texts = catch(|| texts.0.iter().map(|text| &text[..]).checked_collect())?;
         Reporter::new(None).run(py, |_| with_corpus!(&mut **kind, corpus => corpus.push(&texts)))?;
-        self.skipped = with_corpus!(&**kind, corpus => corpus.skipped());
+        *skipped = with_corpus!(&**kind, corpus => corpus.skipped());
         Ok(())
     }
 
     /// Returns the number of sentences that were skipped because of their length, and the number of sentences that were
     /// skipped because of a reserved character.
-    fn skipped(&self) -> (u64, u64) {
-        (self.skipped.long, self.skipped.reserved)
+    fn skipped(&self) -> PyResult<(u64, u64)> {
+        let SkippedSentences { long, reserved } = self.0.get()?.skipped;
+        Ok((long, reserved))
     }
 
     /// Returns the counted words, and ends the counter.
-    fn finish(&mut self, py: Python<'_>) -> PyResult<PyWordCounter> {
-        let Some(corpus) = self.corpus.take() else { return Err(finished_error()) };
-        Reporter::new(None).run(py, |_| merged_counts(*corpus)).map(PyWordCounter)
+    fn finish(&self, py: Python<'_>) -> PyResult<PyWordCounter> {
+        let corpus = self.0.get()?.corpus.take().ok_or_else(finished_error)?;
+        Reporter::new(None).run(py, |_| merged_counts(*corpus)).map(PyWordCounter::from)
     }
-}
-
-fn finished_error() -> PyErr {
-    to_python(Error::Argument("this counter is finished; count further texts with a new one".into()))
 }
 
 fn new_corpus(model: &str, options: &SentencePieceOptions, limit: Option<&Limit>) -> Result<CorpusKind> {
@@ -247,7 +251,7 @@ fn merged_counts(corpus: CorpusKind) -> Result<WordCounter> {
 fn train_sentencepiece<'py>(
     py: Python<'py>,
     model: &str,
-    counted: &mut PyWordCounter,
+    counted: &PyWordCounter,
     options: PyTrainerOptions,
     most: usize,
     keep: bool,
@@ -257,10 +261,13 @@ fn train_sentencepiece<'py>(
 ) -> PyResult<ScoredPieces<'py>> {
     let options = options.to_core().map_err(to_python)?;
     let learner = PieceLearner { model, options, most, room, fit: fit.map(|fit| fit.to_core(room)) };
+    let mut state = counted.0.get()?;
+    let counted = &mut *state;
     let scored_pieces = Reporter::new(progress).run(py, |progress| match keep {
-        true => learner.run(&mut counted.0, progress),
-        false => learner.run(std::mem::take(&mut counted.0), progress),
+        true => learner.run(counted, progress),
+        false => learner.run(std::mem::take(counted), progress),
     })?;
+    drop(state);
     let pieces = scored_pieces.iter().map(|(piece, _)| objects::bytes(py, piece)).collect::<PyResult<_>>()?;
     let scores = catch(|| scored_pieces.iter().map(|&(_, score)| score).checked_collect())?;
     Ok((pieces, objects::array(py, scores)?))
