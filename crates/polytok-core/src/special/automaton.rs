@@ -47,7 +47,7 @@ impl TokenAutomaton {
     /// Compiles an automaton of the texts of tokens.
     pub fn new(texts: &[Vec<u8>], matching: Matching) -> Result<TokenAutomaton> {
         if texts.iter().map(Vec::len).sum::<usize>() >= u32::MAX as usize {
-            return Err(Error::Spec("the special tokens have 4 GiB of text or more; remove some of them".into()));
+            return Err(Error::Spec("the special tokens have about 4 GiB of text or more; remove some of them".into()));
         }
         if needs_linear(texts, matching) {
             return Ok(TokenAutomaton::Linear(LinearAutomaton::new(texts, matching)));
@@ -82,17 +82,29 @@ impl TokenAutomaton {
 /// Reports whether an automaton of the crate is slow or large for a set of tokens.
 fn needs_linear(texts: &[Vec<u8>], matching: Matching) -> bool {
     let max_len = texts.iter().map(Vec::len).max().unwrap_or(0);
+    let total_len: usize = texts.iter().map(Vec::len).sum();
+    // A list of the crate has all equal tokens, in every kind of search.
+    let repeated_count = count_repeated(texts);
+    if repeated_count > 0 && total_len.saturating_mul(repeated_count + 1) > MAX_LISTED_TOKENS {
+        return true;
+    }
     if matching != Matching::LongestFirst {
         return max_len > MAX_USUAL_LEN;
     }
-    // At most one token of each length ends at a place.
-    let total_len: usize = texts.iter().map(Vec::len).sum();
+    // Of different tokens, at most one of each length ends at a place.
     total_len.saturating_mul(max_len.min(texts.len())) > MAX_LISTED_TOKENS && {
         let mut lens: Vec<usize> = texts.iter().map(Vec::len).checked_collect();
         lens.sort_unstable();
         lens.dedup();
         total_len.saturating_mul(lens.len()) > MAX_LISTED_TOKENS
     }
+}
+
+/// Returns the number of texts that equal an earlier one.
+fn count_repeated(texts: &[Vec<u8>]) -> usize {
+    let mut sorted_texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).checked_collect();
+    sorted_texts.sort_unstable();
+    sorted_texts.windows(2).filter(|pair| pair[0] == pair[1]).count()
 }
 
 /// A search for the leftmost tokens of a text. Its items are those of `AhoCorasick::find_iter`.
@@ -195,6 +207,22 @@ mod tests {
             });
             prop_assert_eq!(found, expected);
         }
+    }
+
+    /// Tests linear memory: lists of all equal tokens in each state would take 3 GB.
+    #[test]
+    fn equal_tokens_take_linear_memory() {
+        let equal = std::iter::repeat_n(b"<a>".to_vec(), 20_000);
+        let others = (0..20_000).map(|number| format!("{number}<a>q").into_bytes());
+        let texts: Vec<Vec<u8>> = equal.chain(others).collect();
+        for matching in [Matching::Longest, Matching::Listed] {
+            let automaton = TokenAutomaton::new(&texts, matching).unwrap();
+            let found: Vec<TokenMatch> = automaton.leftmost(b"7<a>7<a>q").collect();
+            let first = TokenMatch { index: 0, start: 1, end: 4 };
+            assert_eq!(found, [first, TokenMatch { index: 20_007, start: 4, end: 9 }]);
+        }
+        let automaton = TokenAutomaton::new(&texts, Matching::LongestFirst).unwrap();
+        assert_eq!(automaton.overlapping(b"7<a>").count(), 20_000);
     }
 
     /// Tests linear time and memory: searches that start again for each token would read 10**11 bytes, and lists of the
