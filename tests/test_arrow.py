@@ -290,6 +290,8 @@ DICTIONARY = pa.dictionary(pa.int8(), pa.string())
 WRONG_STRUCTS: dict[str, tuple[pa.DataType, Callable[[CArray], object]]] = {
     "too few buffers": (pa.string(), lambda array: setattr(array, "buffers", 2)),
     "buffers below zero": (pa.string_view(), lambda array: setattr(array, "buffers", -1)),
+    "no list of buffers": (pa.string(), lambda array: setattr(array, "buffer", None)),
+    "no list of buffers of entries": (DICTIONARY, lambda array: setattr(entries(array), "buffer", None)),
     "no views": (pa.binary_view(), lambda array: setattr(array, "buffers", 2)),
     "a buffer of views below zero": (pa.string_view(), lambda array: set_number(array, 3, 0, -1)),
     "no keys": (DICTIONARY, lambda array: setattr(array, "buffers", 1)),

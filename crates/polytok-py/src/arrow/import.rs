@@ -170,6 +170,9 @@ fn check_lengths(array: &FFI_ArrowArray, data_type: &DataType) -> Result<(), Str
     if [len, offset, end].iter().any(|&length| length > MAX_LENGTH) {
         return Err(format!("an array of length {} at offset {} is impossible", len as i64, offset as i64));
     }
+    if buffers > 0 && !has_buffers(array) {
+        return Err("the list of buffers is missing".into());
+    }
     let is_possible = match data_type {
         DataType::Utf8 | DataType::Binary => buffers == 3 && (end == 0 || is_length::<i32>(array, 1, end)),
         DataType::LargeUtf8 | DataType::LargeBinary => buffers == 3 && (end == 0 || is_length::<i64>(array, 1, end)),
@@ -184,6 +187,13 @@ fn check_lengths(array: &FFI_ArrowArray, data_type: &DataType) -> Result<(), Str
         _ => true,
     };
     is_possible.then_some(()).ok_or_else(|| "a buffer is missing or has a negative length".into())
+}
+
+/// Reports whether an array has a list of buffers, as the functions of the crate expect.
+fn has_buffers(array: &FFI_ArrowArray) -> bool {
+    // SAFETY: in Arrow's C data interface, the pointer to the list follows five numbers of 64 bits.
+    let list = unsafe { std::ptr::from_ref(array).cast::<u64>().add(5).cast::<*const ()>().read() };
+    !list.is_null()
 }
 
 /// Reports whether the number at `index` of a buffer is the length of another buffer.
