@@ -291,8 +291,8 @@ def drip(handler: BaseHTTPRequestHandler) -> None:
     ids=["silent", "slow", "truncated", "to a file"],
 )
 def test_hostile_web_servers(web: Server, monkeypatch: pytest.MonkeyPatch, answer: Answer, message: str) -> None:
-    monkeypatch.setattr(remote, "_SILENT_SECONDS", 0.2)
-    monkeypatch.setattr(remote, "_SLOW_SECONDS", 0.6)
+    monkeypatch.setattr(remote, "_SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(remote, "_SLOW_SECONDS", 1.5)
     web.answers["/a.txt"] = answer
     with pytest.raises(FileError, match=message):
         read_plan(plan(f"{web.address}/a.txt"))
@@ -311,14 +311,14 @@ def test_a_slow_request_for_a_range_says_so(web: Server, monkeypatch: pytest.Mon
 
 def test_a_file_that_arrives_steadily_can_take_any_time(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     def send_steadily(handler: BaseHTTPRequestHandler) -> None:
-        send(handler, b"", length=10 * 2**15)
+        send(handler, b"", length=10 * 2**16)
         for _ in range(10 if handler.command == "GET" else 0):
-            handler.wfile.write(b"a" * 2**15)
-            time.sleep(0.05)
+            handler.wfile.write(b"a" * 2**16)
+            time.sleep(0.2)
 
-    monkeypatch.setattr(remote, "_SLOW_SECONDS", 0.25)
+    monkeypatch.setattr(remote, "_SLOW_SECONDS", 1.0)
     web.answers["/a.txt"] = send_steadily
-    assert read_plan(plan(f"{web.address}/a.txt")) == [b"a" * (10 * 2**15)]
+    assert read_plan(plan(f"{web.address}/a.txt")) == [b"a" * (10 * 2**16)]
 
 
 def test_the_limits_of_fsspecs_configuration_come_first(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,10 @@ def _time_limits(url: str, *, whole_file: bool) -> dict[str, Any]:
     """Returns the options of fsspec's file system that limit the time of requests to a web server."""
     if not url.startswith(("http://", "https://")) or "::" in url:
         return {}
-    aiohttp = importlib.import_module("aiohttp")
+    try:
+        aiohttp = importlib.import_module("aiohttp")
+    except ImportError:
+        return {}  # fsspec says which package it needs
     configuration = importlib.import_module("fsspec.config").conf
     configured = {**configuration.get("http", {}), **configuration.get("https", {})}.get("client_kwargs", {})
     total = None if whole_file else _SLOW_SECONDS
