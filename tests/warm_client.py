@@ -7,6 +7,8 @@ import os
 import socket
 import sys
 
+KILLED = 70  # no verb has this exit code
+
 arguments = sys.argv[2:]
 variables = [f"{name}={value}" for name, value in os.environ.items()]
 request = b"\0".join(map(os.fsencode, [os.getcwd(), str(len(arguments)), *arguments, *variables]))
@@ -15,4 +17,6 @@ with socket.socket(socket.AF_UNIX) as connection:
     socket.send_fds(connection, [len(request).to_bytes(4, "little")], [0, 1, 2])
     connection.sendall(request)
     code = connection.recv(1)
-sys.exit(code[0] if code else "the command ended without an exit code")
+if not code:
+    print("the command ended without an exit code", file=sys.stderr)
+sys.exit(code[0] if code else KILLED)

@@ -35,7 +35,10 @@ def serve() -> None:
                 if os.fork() == 0:
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     listener.close()
-                    answer(connection)
+                    try:
+                        answer(connection)
+                    finally:
+                        os._exit(1)  # the folder of the socket belongs to the server
 
 
 def answer(connection: socket.socket) -> None:
@@ -68,6 +71,7 @@ def exit_code(arguments: list[str]) -> int:
         sys.excepthook(*sys.exc_info())
         code = 1
     sys.stdout.flush()
+    sys.stderr.flush()
     return code if isinstance(code, int) else int(code is not None)
 
 
