@@ -1,7 +1,7 @@
 //! Wraps the engine's decoding streams in Python classes. The module python/polytok/stream.py checks the options.
 //!
-//! A class locks its streams only while no Python code can run: ids are read before, and lists and exceptions are created
-//! after the lock is held. So no thread waits for a lock that it holds itself.
+//! A class locks its streams only while no Python code can run: ids are read before, and lists, and exceptions whose
+//! creation runs Python code, are created after the lock is held. So no thread waits for a lock that it holds itself.
 
 use std::sync::{Arc, Mutex};
 
