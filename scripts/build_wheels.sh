@@ -8,6 +8,7 @@
 # machine has. One wheel serves CPython 3.10 and later, because the feature abi3 uses only Python's stable ABI.
 # While all crates are linked together, functions are inlined less than by default: that saves 2 % of the wheel. With
 # the stable ABI, encoding then takes 1 to 2.5 % more instructions. zopfli saves 4 %.
+# Stacks are unwound by the libgcc_s.so.1 of the machine, as scripts/libgcc_s.sh explains.
 # PYTHON chooses the Python that runs the build; PROFILE=quick builds faster, for trying things out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,10 +26,14 @@ case $target in
     *-linux-musl) options=(--zig --compatibility musllinux_1_2) ;;
     *) options=() ;;
 esac
+rustc_options=(-C llvm-args=-inline-threshold=75)
+case $target in
+    *-linux-gnu) rustc_options+=(-C "link-arg=$(bash scripts/libgcc_s.sh "${target%%-*}" "$tools" "$PWD/$bin/python -m ziglang")") ;;
+esac
 folder=target/wheels/$target
 rm -rf "$folder"
 PATH="$PWD/$bin:$PATH" "$bin/maturin" build --profile "${PROFILE:-release}" --locked --strip --features abi3 --target "$target" \
-    ${options[@]+"${options[@]}"} --out "$folder" -- -C llvm-args=-inline-threshold=75
+    ${options[@]+"${options[@]}"} --out "$folder" -- "${rustc_options[@]}"
 
 wheel=$(echo "$folder"/*.whl)
 "$bin/python" scripts/recompress_wheel.py "$wheel"
