@@ -13,8 +13,9 @@ use pyo3::types::{PyBytes, PyList};
 use crate::errors::{catch, to_python};
 use crate::gil::{lock, run_detached};
 use crate::objects;
+use crate::options::{PyResolvedOptions, engine_options};
 use crate::text::PyText;
-use crate::tokenizer::{PyResolvedOptions, PyTokenizer, engine_options};
+use crate::tokenizer::PyTokenizer;
 
 /// A tokenizer, and the options with which all calls encode.
 struct Encoder {

@@ -15,6 +15,7 @@ mod layout;
 mod lists;
 mod native;
 mod objects;
+mod options;
 mod pattern;
 mod sentencepiece;
 mod simd;
@@ -42,7 +43,7 @@ fn load_numpy(py: Python<'_>) {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     interpreter::check(module.py())?;
     module.add_class::<tokenizer::PyTokenizer>()?;
-    module.add_class::<tokenizer::PyResolvedOptions>()?;
+    module.add_class::<options::PyResolvedOptions>()?;
     module.add_class::<text::PyParts>()?;
     module.add_class::<token_columns::PyTokenColumns>()?;
     module.add_class::<incremental::PyChunkEncoder>()?;

@@ -14,8 +14,9 @@ use crate::gil::{run_detached, run_detached_if_long};
 use crate::ints::new_int;
 use crate::lists;
 use crate::objects;
+use crate::options::Options;
 use crate::token_rows::span_rows;
-use crate::tokenizer::{Options, PyTokenizer};
+use crate::tokenizer::PyTokenizer;
 
 /// The tokens of a text or of a list of words, without the template.
 #[pyclass(frozen, name = "TokenColumns")]

@@ -10,7 +10,6 @@ use polytok_core::model::unigram::sample::SampleOptions;
 use polytok_core::normalize::output::Span;
 use polytok_core::sink::Spans;
 use polytok_core::spec::SpecialToken;
-use polytok_core::special::SpecialSet;
 use polytok_core::streams::ByteOptions;
 use polytok_core::tokenizer::cuts::CutState;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
@@ -26,6 +25,7 @@ use crate::ints::Ints;
 use crate::kept::KeptObjects;
 use crate::lists;
 use crate::objects::{self, Items};
+use crate::options::{Options, PyResolvedOptions, check_names, engine_options};
 use crate::streams::{PyByteStream, PyTextStream, PyTextStreams, text_options, unknown_ids};
 use crate::text::{PyParts, PyText, StoredText};
 use crate::texts::PyTexts;
@@ -35,48 +35,6 @@ use crate::{arrow, ids, spec, text};
 
 /// The assumed number of bytes of a text per id, from which the memory for the ids is computed.
 const ASSUMED_BYTES_PER_ID: usize = 3;
-
-/// The options of an encoding, resolved for one tokenizer: the special tokens to recognize and the special tokens to
-/// refuse are sets.
-#[pyclass(frozen, name = "ResolvedOptions")]
-pub struct PyResolvedOptions {
-    #[pyo3(get)]
-    add_special: bool,
-    special: Option<SpecialSet>,
-    reject: Option<SpecialSet>,
-    /// True if the caller names the special tokens to recognize, instead of the default or "all".
-    names_tokens: bool,
-    /// True if special tokens that are not recognized are an error.
-    is_strict: bool,
-}
-
-/// The options of an encoding; None means the defaults.
-pub type Options<'a, 'py> = Option<&'a Bound<'py, PyResolvedOptions>>;
-
-pub fn engine_options<'a>(options: Options<'a, '_>) -> EncodeOptions<'a> {
-    options.map_or_else(EncodeOptions::default, |options| {
-        let PyResolvedOptions { add_special, special, reject, is_strict, .. } = options.get();
-        EncodeOptions {
-            add_special: *add_special,
-            special: special.as_ref(),
-            reject: reject.as_ref(),
-            trusted: None,
-            is_strict: *is_strict,
-        }
-    })
-}
-
-/// Returns an error if the options name special tokens, which a text in parts recognizes where it is trusted.
-fn check_names(options: Options<'_, '_>) -> PyResult<()> {
-    if options.is_some_and(|options| options.get().names_tokens) {
-        return Err(to_python(Error::Argument(
-            "special= names special tokens, but in a polytok.Parts all are recognized, where the text is trusted; leave \
-             special= out, or pass special=\"all\""
-                .into(),
-        )));
-    }
-    Ok(())
-}
 
 /// A compiled tokenizer.
 #[pyclass(frozen, name = "Tokenizer")]
@@ -150,11 +108,7 @@ impl PyTokenizer {
         names_tokens: bool,
         is_strict: bool,
     ) -> PyResult<PyResolvedOptions> {
-        let chosen = || self.tokenizer.special_set(|text| special.contains(text)).map_err(to_python);
-        // Without a set, the engine uses the set of the special tokens that are always recognized.
-        let special = if special.is_empty() { None } else { chosen()? };
-        let reject = self.tokenizer.specials().refused(|text| reject.contains(text)).map_err(to_python)?;
-        Ok(PyResolvedOptions { add_special, special, reject, names_tokens, is_strict })
+        PyResolvedOptions::new(&self.tokenizer, add_special, &special, &reject, names_tokens, is_strict)
     }
 
     /// The maximum size, in bytes, of the cache of each thread.
