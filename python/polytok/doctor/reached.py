@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 from ..errors import PolytokError
 from ..reach import ids_or_nothing, unused_after_space
 from ..spec import Kind, Longest, Spec
@@ -97,10 +99,10 @@ def unreached_entries(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Unreache
     texts = _texts_of_ids(tokenizer, ids)
     remaining_ids = {id for id, text in texts.items() if _REPLACEMENT not in text}
     for before, after in product(_BEFORE, _AFTER):
+        remaining_ids -= _ids_in_encodings(tokenizer, [before + texts[id] + after for id in remaining_ids])
         # SentencePiece adds a space to the start of a text, so an entry can need its text without the space.
-        for strips_space in (False, True):
-            probes = [before + _stripped(texts[id], strips_space) + after for id in remaining_ids]
-            remaining_ids -= _ids_in_encodings(tokenizer, probes)
+        stripped_texts = [texts[id].lstrip(b" ") for id in remaining_ids if texts[id].startswith(b" ")]
+        remaining_ids -= _ids_in_encodings(tokenizer, [before + text + after for text in stripped_texts])
     incomplete_ids = [id for id in remaining_ids if not is_utf8(texts[id])]
     for followings in _FOLLOWING_BYTES:
         completed_texts = [text for id in incomplete_ids for text in _completed_texts(texts[id], followings)]
@@ -139,14 +141,10 @@ def _texts_of_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, bytes]:
     return texts
 
 
-def _stripped(text: bytes, strips_space: bool) -> bytes:
-    return text.lstrip(b" ") if strips_space else text
-
-
 def _ids_in_encodings(tokenizer: Tokenizer, texts: list[bytes]) -> set[int]:
     """Returns all ids in the encodings of texts, without the texts that the vocabulary cannot cover."""
     try:
-        return set(tokenizer.encode_batch(texts).ids.tolist())
+        return set(np.unique(tokenizer.encode_batch(texts).ids).tolist())
     except PolytokError:
         if len(texts) == 1:
             return set()
