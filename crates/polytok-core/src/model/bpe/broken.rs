@@ -62,10 +62,15 @@ impl Bpe {
         // The pattern can leave text unmatched, which is in no segment. So the piece is assembled from the removed
         // segments, with the offset of each byte.
         let removed_segments = removed_segments.iter().flat_map(|segment| segment.start..segment.end);
-        let mut offsets: Vec<u32> = removed_segments.chain(valid_len as u32..text.len() as u32).checked_collect();
+        let offsets: Vec<u32> = removed_segments.chain(valid_len as u32..text.len() as u32).checked_collect();
         let piece: Vec<u8> = offsets.iter().map(|&at| text[at as usize]).checked_collect();
-        offsets.checked_push(text.len() as u32);
-        self.segment_broken(&piece, scratch, &mut |segment| emit(map_offsets(segment, |at| offsets[at as usize])))
+        // A segment ends after its own last byte: up to its next byte, there can be text that is in no segment.
+        let map_segment = |Segment { id, start, end }| Segment {
+            id,
+            start: offsets[start as usize],
+            end: offsets[end as usize - 1] + 1,
+        };
+        self.segment_broken(&piece, scratch, &mut |segment| emit(map_segment(segment)))
     }
 
     /// Returns the segments of a UTF-8 text, and the number of segments before the last piece.
@@ -152,4 +157,33 @@ fn count_kept_segments(text: &[u8], segments: &[Segment], last_piece: usize) -> 
 /// Returns a segment whose start and end are mapped by `map_offset`.
 fn map_offsets(segment: Segment, map_offset: impl Fn(u32) -> u32) -> Segment {
     Segment { start: map_offset(segment.start), end: map_offset(segment.end), ..segment }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::bpe::{BpeRules, Symbols, Tables};
+    use crate::spec::{Priority, SentencePieceVersion, VocabColumns};
+    use crate::vocab::Vocab;
+
+    #[test]
+    fn unmatched_text_before_invalid_bytes_is_in_no_segment() {
+        let entries: Vec<_> = (0..=255u8).map(|byte| vec![byte]).collect();
+        let vocab = Arc::new(Vocab::new(VocabColumns::from_entries(&entries)).unwrap());
+        let rules = BpeRules::new(Symbols::Bytes, false, SentencePieceVersion::default());
+        let bpe = Bpe::compile(vocab, &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
+        let split = |_: &str, piece: &mut dyn FnMut(usize, usize)| {
+            piece(0, 2);
+            Ok(())
+        };
+        let mut spans = Vec::new();
+        let mut push = |segment: Segment| {
+            spans.push((segment.start, segment.end));
+            Ok(())
+        };
+        bpe.segment_invalid(b"ab--\xFF", 4, &split, &mut BpeScratch::default(), &mut push).unwrap();
+        assert_eq!(spans, [(0, 1), (1, 2), (4, 5)]);
+    }
 }
