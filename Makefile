@@ -24,13 +24,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-slow test-faults test-torch test-transformers test-xgrammar parity lint lint-rust soak fuzz sanitize budget docs vocabularies bench licenses wheel sdist clean check-tools
+.PHONY: demo test test-rust test-python test-slow test-faults test-torch test-transformers test-xgrammar parity lint lint-rust soak fuzz sanitize budget docs vocabularies bench licenses wheel sdist clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
 
-test: $(VENV)/installed-test
+# With make -j2, the tests of the crates run while Python packages are installed.
+test: test-rust test-python
+
+test-rust: | check-tools
 	cargo test --quiet --workspace --exclude polytok-py
+
+test-python: $(VENV)/installed-test
 	$(BIN)/python -m pytest -q -n 2
 
 test-slow: $(VENV)/installed-test
@@ -65,7 +70,7 @@ parity: $(VENV)/installed-test
 	$(BIN)/python tests/parity/chats.py
 	$(BIN)/python tests/parity/traces.py
 
-lint: lint-rust $(VENV)/installed-test $(VENV)/installed-docs
+lint: lint-rust $(VENV)/installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python bench scripts
@@ -124,16 +129,25 @@ $(VENV)/installed: $(VENV)/created $(SOURCES)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
+# Python compiles a module when it is first imported. pip would compile all modules of all packages, which takes a minute,
+# and most are never imported.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
+
 $(VENV)/installed-test: $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
+	$(INSTALL) -e '.[test]'
 	@touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(INSTALL) -e '.[docs]'
+	@touch $@
+
+# Of two targets that make runs at the same time, only one installs packages.
+$(VENV)/installed-lint: $(VENV)/installed-test
+	$(INSTALL) -e '.[test,docs]'
 	@touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed-test
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(INSTALL) -e '.[bench]'
 	@touch $@
 
 clean:

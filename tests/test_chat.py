@@ -45,7 +45,9 @@ def default() -> polytok.Tokenizer:
 
 
 @needs_templates
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("gpt2", "llama2"))) for name in NAMES]
+)
 def test_ids_are_those_of_transformers(name: str) -> None:
     tokenizer = tokenizer_of(name)
     compared = 0

@@ -17,7 +17,7 @@ HI = [{"role": "user", "content": "Hi"}]
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="no test data; set POLYTOK_DATA to its folder")
-@pytest.mark.parametrize("name", ["gpt2", "llama2"])
+@pytest.mark.parametrize("name", ["gpt2", pytest.param("llama2", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_attacks_fail(name: str, attack: str) -> None:
     encoded = weak = 0

@@ -21,6 +21,7 @@ import texts  # noqa: E402
 from format_samples import VOCAB  # noqa: E402
 from polytok.compat import tokenizers as face  # noqa: E402
 from polytok.compat.tokenizers.decoders import DecodeStream  # noqa: E402
+from published import marked  # noqa: E402
 from texts import VocabularyPieces  # noqa: E402
 
 FILES = sorted((VOCAB / "huggingface").glob("*.json"))
@@ -32,7 +33,7 @@ Calls = Callable[[Any], Any]
 Pair = tuple[Any, Any]
 
 
-@pytest.fixture(scope="module", params=FILES, ids=lambda path: path.stem)
+@pytest.fixture(scope="module", params=marked(FILES), ids=lambda path: path.stem)
 def path(request: pytest.FixtureRequest) -> Path:
     found: Path = request.param
     return found

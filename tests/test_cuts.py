@@ -9,8 +9,9 @@ from random import Random
 import pytest
 
 import polytok
-from incremental_samples import SMALL, difficult_texts, real_files
+from incremental_samples import SMALL, difficult_texts
 from polytok import _core
+from published import every_file
 
 # The characters before and after a cut that its proof reads.
 WINDOW = 2
@@ -64,7 +65,7 @@ def test_cuts_of_the_default_tokenizer_divide_every_text() -> None:
     assert check_cuts(polytok.load("default"), 300) > 100
 
 
-@pytest.mark.parametrize("path", real_files(), ids=lambda path: f"{path.parent.name}-{path.name}")
+@every_file
 def test_cuts_of_real_tokenizers_divide_every_text(path: Path) -> None:
     check_cuts(polytok.load(path), 150)
 

@@ -12,12 +12,14 @@ import pytest
 
 import polytok
 from format_samples import SMALL, sentencepiece_spec
+from parity.vocabularies import all_vocabularies
 from polytok import ArgumentError, EncodeError, Options, SpecialTokenError, Tokenizer
 from polytok.cutting import chunks, counts, engine, limits
 from polytok.cutting.characters import characters, whole_character
 from polytok.cutting.engine import Engine
 from polytok.reference import cutting
 from polytok.text_places import places
+from published import every_vocabulary
 from reference_specs import DATA
 from texts import VocabularyPieces, generate_texts
 
@@ -27,14 +29,6 @@ LONG_TEXTS, LONG_LENGTH = 2, 400
 OPTIONS = [Options(), Options(add_special=True), Options(special="all")]
 PLACES = ["token", "word", "line", "sentence"]
 DEFAULT = polytok.load("default")
-
-
-def real_names() -> list[str]:
-    if not DATA.is_dir():
-        return []
-    from parity.vocabularies import all_vocabularies
-
-    return list(all_vocabularies())
 
 
 @pytest.fixture(params=[False, True], ids=["usual blocks", "small blocks"])
@@ -109,10 +103,8 @@ def test_small_vocabularies(name: str) -> None:
 
 
 @pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize("name", real_names())
+@every_vocabulary
 def test_real_vocabularies(name: str) -> None:
-    from parity.vocabularies import all_vocabularies
-
     vocabulary = all_vocabularies()[name]
     tokenizer, rng = vocabulary.load(), random.Random(4)
     for text in texts_of(vocabulary.pieces(), REAL_TEXTS, REAL_LENGTH):
@@ -127,14 +119,12 @@ SPANS_ARE_NOT_COUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "options"), SPANS_ARE_NOT_COUNTS if real_names() else [])
+@pytest.mark.parametrize(("name", "text", "options"), SPANS_ARE_NOT_COUNTS if DATA.is_dir() else [])
 @pytest.mark.parametrize("size", [3, 5])
 @pytest.mark.parametrize("reach", [1, 2])
 def test_spans_at_a_cut_do_not_count(
     name: str, text: str, options: Options, size: int, reach: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from parity.vocabularies import all_vocabularies
-
     sizes = {"FIRST_BLOCK": size, "_MAX_BLOCK": 4, "_FIRST_REACH": reach, "_ANCHOR_DISTANCE": 0}
     for module, values in ((counts, sizes), (limits, {"_FIRST_CHARACTERS": 1, "_CHARACTERS_PER_TOKEN": 0})):
         for key, value in values.items():

@@ -10,11 +10,12 @@ from typing import Any, SupportsIndex
 import pytest
 
 import polytok
-from incremental_samples import SMALL, difficult_parts, real_files
+from incremental_samples import SMALL, difficult_parts
 from polytok import ArgumentError, Options, Parts, Tokenizer
 from polytok.cutting import chunks, counts, engine
 from polytok.reference import cutting
 from polytok.spec import Lowercase
+from published import every_file
 from tokenizer_samples import rank_spec
 
 OPTIONS = [Options(), Options(add_special=True)]
@@ -96,7 +97,7 @@ def test_small_vocabularies(name: str) -> None:
 
 
 @pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize("path", real_files(), ids=lambda path: f"{path.parent.name}-{path.name}")
+@every_file
 def test_real_vocabularies(path: Path) -> None:
     tokenizer, rng = polytok.load(path), random.Random(4)
     for parts in difficult_parts(tokenizer, 12):

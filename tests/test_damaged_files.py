@@ -25,8 +25,9 @@ from polytok import Tokenizer, byte_level, conversion, formats
 from polytok.errors import EncodeError, FormatError, PolytokError, SpecError
 from polytok.spec import Spec
 
-FLIPS = int(os.environ.get("POLYTOK_FLIPS", "10000"))
-SECONDS_FOR_REAL_FILES = 8
+FLIPS = int(os.environ.get("POLYTOK_FLIPS", "3000"))
+SECONDS_FOR_REAL_FILES = 3
+MAX_ENDS = 2500
 
 BYTE_LEVEL = list(byte_level.BYTES)
 BPE_MODEL = {"type": "BPE", "vocab": {text: id for id, text in enumerate([*BYTE_LEVEL, "th", "the", "<unk>"])}}
@@ -143,6 +144,11 @@ def use_tokenizer(tokenizer: Tokenizer) -> None:
         tokenizer.decode(ids)
 
 
+def ends(data: bytes) -> range:
+    """Returns the places at which a file is truncated: all of a short file."""
+    return range(0, len(data), 1 + len(data) // MAX_ENDS)
+
+
 def flip_bytes(data: bytes, rng: random.Random, count: int) -> bytes:
     damaged_data = bytearray(data)
     for _ in range(count):
@@ -174,7 +180,7 @@ def check_writing(spec: Spec) -> None:
 @pytest.mark.parametrize("name", SMALL_FILES)
 def test_small_files_truncated_anywhere(name: str) -> None:
     format_name, data = SMALL_FILES[name]()
-    for end in range(len(data)):
+    for end in ends(data):
         load_and_use(data[:end], format_name)
 
 
@@ -183,7 +189,7 @@ def test_files_that_load_together(damaged: str) -> None:
     rng = random.Random(damaged)
     data = BPE_FILES[damaged]
     for changed_data in [
-        *(data[:end] for end in range(len(data))),
+        *(data[:end] for end in ends(data)),
         *(flip_bytes(data, rng, 2) for _ in range(FLIPS // 20)),
     ]:
         files = {**BPE_FILES, damaged: changed_data}

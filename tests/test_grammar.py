@@ -26,8 +26,11 @@ from tokenizer_samples import rank_spec
 
 # Byte BPE, SentencePiece with byte fallback, Unigram and longest match; the default vocabulary needs no data.
 NAMES = [
-    *("cl100k_base", "gpt2.json", "llama2", "llama2.json", "mistral03.json", "ggml-vocab-llama-spm"),
-    *("xlnet_base_cased.json", "xlnet_base_cased", "rwkv_vocab_v20230424"),
+    *("cl100k_base", "llama2", "llama2.json", "xlnet_base_cased", "rwkv_vocab_v20230424"),
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("gpt2.json", "mistral03.json", "ggml-vocab-llama-spm", "xlnet_base_cased.json")
+    ),
 ]
 DATE = r"[a-z]{3,8} [0-9]{4}-[0-9]{2}-[0-9]{2}"
 OBJECT = r'\{"name": "[a-z ]{1,12}", "colours": \["red"(, "dark green"){0,2}\], "number": [1-9][0-9]{0,2}\}'

@@ -15,10 +15,10 @@ from format_samples import SMALL, sentencepiece_spec
 from parity.vocabularies import all_vocabularies
 from polytok import EncodeError, Kind, Tokenizer
 from polytok.healing import Healed
-from reference_specs import DATA, needs_data
+from published import every_vocabulary
+from reference_specs import needs_data
 from texts import generate_texts
 
-NAMES = list(all_vocabularies()) if DATA.is_dir() else []
 TEXTS = 100
 
 
@@ -31,7 +31,7 @@ def default() -> Tokenizer:
 
 
 @needs_data
-@pytest.mark.parametrize("name", NAMES)
+@every_vocabulary
 def test_the_bytes_of_ids_are_the_decoded_text(name: str) -> None:
     """Tests this except for spaces at the start, and except where decoding repairs the spaces before punctuation."""
     vocabulary = all_vocabularies()[name]
@@ -100,7 +100,7 @@ def prefixes(tokenizer: Tokenizer) -> Iterator[bytes]:
 
 
 @needs_data
-@pytest.mark.parametrize("name", NAMES)
+@every_vocabulary
 def test_masks_of_published_vocabularies(name: str) -> None:
     tokenizer = all_vocabularies()[name].load()
     for prefix in prefixes(tokenizer):
@@ -157,7 +157,7 @@ def test_a_healed_prompt_is_continued(name: str) -> None:
 
 
 @needs_data
-@pytest.mark.parametrize("name", NAMES)
+@every_vocabulary
 def test_the_removed_ids_are_those_of_the_definition(name: str) -> None:
     vocabulary = all_vocabularies()[name]
     tokenizer = vocabulary.load()

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import polytok
 from format_samples import real
-from incremental_samples import SMALL, corpus_lines, difficult_texts, real_files
+from incremental_samples import SMALL, corpus_lines, difficult_texts
 from polytok import Options
+from published import every_file
 
 OPTIONS = [Options(), Options(add_special=True), Options(special="all", add_special=True)]
 
@@ -76,7 +77,7 @@ def test_small_tokenizers(name: str) -> None:
     check_changes(tokenizer, texts, rng)
 
 
-@pytest.mark.parametrize("path", real_files(), ids=lambda path: f"{path.parent.name}-{path.name}")
+@every_file
 def test_real_tokenizers(path: Path) -> None:
     tokenizer, rng = polytok.load(path), Random(5)
     texts = list(difficult_texts(tokenizer._core, 150))

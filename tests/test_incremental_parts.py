@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polytok
-from incremental_samples import SMALL, difficult_parts, real_files
+from incremental_samples import SMALL, difficult_parts
 from polytok import ArgumentError, Options, Parts
 from polytok.spec import Lowercase, SpecialToken
+from published import every_file
 from tokenizer_samples import rank_spec
 
 OPTIONS = [Options(), Options(add_special=True), Options(special="all", add_special=True), Options(reject_special=True)]
@@ -90,7 +91,7 @@ def test_small_tokenizers(name: str) -> None:
     check_changes(tokenizer, texts, rng)
 
 
-@pytest.mark.parametrize("path", real_files(), ids=lambda path: f"{path.parent.name}-{path.name}")
+@every_file
 def test_real_tokenizers(path: Path) -> None:
     tokenizer, rng = polytok.load(path), Random(5)
     texts = list(difficult_parts(tokenizer, 120))

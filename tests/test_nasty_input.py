@@ -15,20 +15,19 @@ import tiktoken
 
 import polytok
 from format_samples import merges_spec, rank_spec, small_file
-from parity import checks, tasks
+from parity import checks
 from parity.checks import Outcome
 from parity.references import SentencePiece
+from parity.vocabularies import all_vocabularies
 from polytok import FormatError, Kind, SpecError, TokenIdError, conversion
 from polytok.spec import BytesDecode, ChainDecode
-from reference_specs import DATA, needs_data
-
-NAMES = list(tasks.vocabularies()) if DATA.is_dir() else []
-every_vocabulary = pytest.mark.parametrize("name", NAMES)
+from published import every_vocabulary
+from reference_specs import needs_data
 
 
 def check(name: str, texts: list[str | bytes]) -> None:
     """Checks that polytok agrees with the references of a vocabulary on some texts."""
-    vocabulary = tasks.vocabularies()[name]
+    vocabulary = all_vocabularies()[name]
     data = [text.encode() if isinstance(text, str) else text for text in texts]
     for reference in vocabulary.references():
         outcome = Outcome(name, reference.name, "nasty input")
@@ -67,16 +66,16 @@ LONG = 1_000_000
 @pytest.mark.parametrize("run", RUNS)
 @every_vocabulary
 def test_long_runs(name: str, run: str) -> None:
-    tokenizer = tasks.vocabularies()[name].load()
+    tokenizer = all_vocabularies()[name].load()
     ids = tokenizer.encode(RUNS[run])
     assert tokenizer.count(RUNS[run]) == len(ids)
     check(name, [RUNS[run]])
 
 
 @needs_data
-@pytest.mark.parametrize("name", [name for name in NAMES if name in ("llama2", "cl100k_base", "r50k_base", "llama2c")])
+@pytest.mark.parametrize("name", ["llama2", "cl100k_base", "r50k_base", "llama2c"])
 def test_a_million_of_one_character(name: str) -> None:
-    vocabulary = tasks.vocabularies()[name]
+    vocabulary = all_vocabularies()[name]
     tokenizer = vocabulary.load()
     for text in (b"a" * LONG, b"^" * LONG, b" " * LONG, b"\n" * LONG, random_letters(LONG).encode(), b"\xff" * LONG):
         ids = tokenizer.encode(text)
@@ -116,13 +115,13 @@ def test_characters_that_normalizers_change(name: str) -> None:
 @needs_data
 @every_vocabulary
 def test_surrogates(name: str) -> None:
-    tokenizer = tasks.vocabularies()[name].load()
+    tokenizer = all_vocabularies()[name].load()
     assert tokenizer.encode("a\ud83d\ude00b") == tokenizer.encode("a😀b")
     for broken_text in ("\ud800", "a\udfff", "\ude00\ud83d", "\ud83d x"):
         repaired_text = broken_text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         assert tokenizer.encode(broken_text) == tokenizer.encode(repaired_text)
         if name in ("cl100k_base", "o200k_base"):
-            (reference,) = tasks.vocabularies()[name].corpus_references()
+            (reference,) = all_vocabularies()[name].corpus_references()
             assert tokenizer.encode(broken_text) == reference.encoding.encode_ordinary(broken_text)  # type: ignore[attr-defined]
 
 
@@ -147,7 +146,7 @@ def test_every_byte_and_every_truncated_character(name: str) -> None:
 @every_vocabulary
 @pytest.mark.parametrize("text", ["A 世ab", "안녕하세요!", "👩‍👩‍👧 x", "naïve 日本語", "\ufffd�"])
 def test_streaming_returns_every_character_once(name: str, text: str) -> None:
-    tokenizer = tasks.vocabularies()[name].load()
+    tokenizer = all_vocabularies()[name].load()
     ids = tokenizer.encode(text)
     stream = tokenizer.decoder()
     assert "".join([*map(stream.push, ids), stream.finish()]) == tokenizer.decode(ids)
@@ -156,7 +155,7 @@ def test_streaming_returns_every_character_once(name: str, text: str) -> None:
 @needs_data
 @every_vocabulary
 def test_ids_that_do_not_exist(name: str) -> None:
-    tokenizer = tasks.vocabularies()[name].load()
+    tokenizer = all_vocabularies()[name].load()
     for id in (tokenizer.vocab_size, 2**32 - 1):
         decode = tokenizer.spec.decode
         if isinstance(decode, ChainDecode) or decode == BytesDecode(skips_unknown=True):  # tokenizers does the same.

@@ -14,6 +14,7 @@ from parity.vocabularies import all_vocabularies
 from polytok import EncodeError, Options, Spec, Tokenizer
 from polytok.reference import canonical, growing, streams
 from polytok.spec import BytesDecode, ChainDecode, LlamaCppDecode
+from published import every_vocabulary
 from reference_specs import DATA, needs_data
 from test_canonical import wordpiece_spec
 from texts import VocabularyPieces, generate_ids, generate_texts
@@ -26,10 +27,8 @@ SMALL_SPECS: dict[str, Callable[[], Spec]] = {
     "wordpiece": wordpiece_spec,
     "special": lambda: rank_spec(b"ab", b"abc", b" a", b"\r\n", special={"<a>": 900, "<a><b>": 901, "a>": 902}),
 }
-NAMES = list(all_vocabularies()) if DATA.is_dir() else []
 OPTIONS = [Options(), Options(add_special=True), Options(special="all", add_special=True)]
 every_small_vocabulary = pytest.mark.parametrize("name", SMALL_SPECS)
-every_vocabulary = pytest.mark.parametrize("name", NAMES)
 
 
 def small_tokenizer(name: str) -> tuple[Tokenizer, VocabularyPieces]:

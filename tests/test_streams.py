@@ -16,26 +16,26 @@ from tokenizers.decoders import DecodeStream
 
 import polytok
 from format_samples import SMALL
-from parity import tasks
 from parity.references import HuggingFace
+from parity.vocabularies import all_vocabularies
 from polytok import Tokenizer
 from polytok.errors import ArgumentError, TokenIdError
 from polytok.spec import BpeDecode, ByteFallbackDecode, ChainDecode
 from polytok.stream import StreamDecoder, StreamDecoders
+from published import every_vocabulary, marked
 from reference_specs import DATA, needs_data
 from test_decoders import LLAMA, make
 from texts import first_lines, generate_ids, generate_texts
 
-NAMES = list(tasks.vocabularies()) if DATA.is_dir() else []
-HUGGINGFACE_NAMES = [name for name in NAMES if tasks.vocabularies()[name].family == "huggingface"]
-every_vocabulary = pytest.mark.parametrize("name", NAMES)
+VOCABULARIES = all_vocabularies() if DATA.is_dir() else {}
+HUGGINGFACE_NAMES = [name for name, vocabulary in VOCABULARIES.items() if vocabulary.family == "huggingface"]
 BYTE = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
 SMALL_TOKENIZERS = {name: Tokenizer(spec()) for name, spec in SMALL.items()}
 
 
 def id_lists(name: str, count: int, seed: int = 1) -> Iterator[list[int]]:
     """Yields the ids of real lines and generated texts of a vocabulary, and random ids with many bytes and specials."""
-    vocabulary = tasks.vocabularies()[name]
+    vocabulary = all_vocabularies()[name]
     tokenizer = vocabulary.load()
     rng = Random(seed)
     texts = [*generate_texts(seed, count // 3, vocabulary.pieces())]
@@ -184,7 +184,7 @@ def test_small_vocabularies(name: str, ids: list[int], others: list[list[int]], 
 @needs_data
 @every_vocabulary
 def test_every_vocabulary(name: str) -> None:
-    tokenizer, rng = tasks.vocabularies()[name].load(), Random(2)
+    tokenizer, rng = all_vocabularies()[name].load(), Random(2)
     lists = list(id_lists(name, 150))
     for ids in lists:
         check_stream(tokenizer, ids[:40], [rng.choice(lists)[:20]], rng)
@@ -201,11 +201,11 @@ def step(stream: DecodeStream, reference: tokenizers.Tokenizer, id: int) -> str:
 
 
 @needs_data
-@pytest.mark.parametrize("name", HUGGINGFACE_NAMES)
+@pytest.mark.parametrize("name", marked(HUGGINGFACE_NAMES))
 def test_decode_stream_of_tokenizers(name: str) -> None:
     """Tests that wherever a DecodeStream returns the text of the whole, so do our streams; the eager one without a
     call of finish."""
-    vocabulary = tasks.vocabularies()[name]
+    vocabulary = all_vocabularies()[name]
     tokenizer = vocabulary.load()
     [reference] = [found.tokenizer for found in vocabulary.references() if isinstance(found, HuggingFace)]
     compared = 0
@@ -227,7 +227,7 @@ def test_decode_stream_of_tokenizers(name: str) -> None:
 
 @needs_data
 def test_offsets_of_tiktoken() -> None:
-    tokenizer = tasks.vocabularies()[next(n for n in NAMES if "cl100k" in n)].load()
+    tokenizer = all_vocabularies()["cl100k_base"].load()
     reference = tiktoken.Encoding(
         "cl100k",
         pat_str="x",
@@ -246,7 +246,7 @@ def test_offsets_of_tiktoken() -> None:
 @every_vocabulary
 def test_offsets_are_the_spans_of_an_encoded_text(name: str) -> None:
     """Tests that if decoding returns the text, the spans of decoding are the spans of encoding."""
-    vocabulary = tasks.vocabularies()[name]
+    vocabulary = all_vocabularies()[name]
     tokenizer = vocabulary.load()
     for text in ("A world of 世界 and naïve 😀👍🏽 café; x  y", "हिन्दी ok 語の本、", "Ωμέγα 1234567 don't"):
         spans = tokenizer.spans(text)

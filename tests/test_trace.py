@@ -16,13 +16,13 @@ import pytest
 import format_samples
 import gguf_samples
 import polytok
-from incremental_samples import real_files
 from polytok import ArgumentError, Kind, Options, SpecError, SpecialTokenError, TokenIdError, Tokenizer
 from polytok.reference import bpe
 from polytok.reference.vocabulary import vocabulary
 from polytok.spec import Bpe, Metaspace, PatternSplit, Replace, SentencePieceVersion, SpecialToken, Strip
 from polytok.trace import BpeWalk, Change, LongestWalk, Merged, Piece, Trace, UnigramWalk, WordPieceWalk
 from polytok.trace.alternatives import alternatives
+from published import every_file
 from test_twins import sentencepiece_models
 from trace_samples import SAMPLES, compare, random_document
 
@@ -159,7 +159,7 @@ def test_traces_of_every_kind_of_tokenizer_have_the_ids_of_encode(name: str) -> 
     assert not differences
 
 
-@pytest.mark.parametrize("path", real_files(), ids=lambda path: f"{path.parent.name}-{path.name}")
+@every_file
 def test_traces_of_real_tokenizers_have_the_ids_of_encode(path: Path) -> None:
     _, differences = compare(polytok.load(path), 16)
     assert not differences
@@ -415,7 +415,7 @@ def test_ids_that_are_not_canonical_say_why() -> None:
 
 
 @needs_data
-@pytest.mark.parametrize("path", real_files(), ids=lambda path: f"{path.parent.name}-{path.name}")
+@every_file
 def test_the_verdict_about_ids_is_that_of_is_canonical(path: Path) -> None:
     tokenizer = polytok.load(path)
     ids = tokenizer.encode("I love you, baby", add_special=True)

@@ -7,6 +7,9 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+import numpy as np
 
 from polytok.tokenizer import Tokenizer
 
@@ -52,5 +55,7 @@ def gguf_texts(data: bytes) -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "written.gguf"
         path.write_bytes(data)
-        field = package.GGUFReader(path).fields["tokenizer.ggml.tokens"]
+        # The package slices a mapped file for each token, which takes three times as long as slicing an array.
+        with mock.patch.object(np, "memmap", lambda path, mode: np.fromfile(path, np.uint8)):
+            field = package.GGUFReader(path).fields["tokenizer.ggml.tokens"]
         return [bytes(field.parts[index]) for index in field.data]

@@ -46,14 +46,14 @@ FULL: Scale = {
     "streams": 40_000,
 }
 SLICE: Scale = {
-    "corpus": 4_000,
-    "whole": 10_000,
-    "valid": 400,
-    "broken": 150,
-    "ids": 400,
-    "marked": 100,
-    "properties": 150,
-    "streams": 250,
+    "corpus": 2_000,
+    "whole": 5_000,
+    "valid": 200,
+    "broken": 100,
+    "ids": 200,
+    "marked": 60,
+    "properties": 80,
+    "streams": 120,
 }
 
 _seen = Seen()
@@ -72,12 +72,6 @@ class Task:
     count: int
 
 
-@functools.cache
-def vocabularies() -> dict[str, Vocabulary]:
-    """Returns all vocabularies by name. A vocabulary is loaded when it is first used, once in each process."""
-    return all_vocabularies()
-
-
 def all_tasks(scale: Scale) -> list[Task]:
     """Returns all tasks, the likeliest to find a difference first.
 
@@ -86,7 +80,7 @@ def all_tasks(scale: Scale) -> list[Task]:
     corpus_files = sorted(path.name for path in (DATA / "corpus").iterdir())
     tasks = []
     covered_files: set[str] = set()
-    for name, vocabulary in vocabularies().items():
+    for name, vocabulary in all_vocabularies().items():
         for section in ("valid", "broken", "ids", "marked", "properties", "streams"):
             tasks += list(_split_section(section, name, scale[section]))
         if vocabulary.files - covered_files:
@@ -108,7 +102,7 @@ def keep_seen_in(folder: Path | None) -> None:
 
 
 def run(task: Task) -> list[Outcome]:
-    return SECTIONS[task.section](vocabularies()[task.vocabulary], task)
+    return SECTIONS[task.section](all_vocabularies()[task.vocabulary], task)
 
 
 def _compare_batches(

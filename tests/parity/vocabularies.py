@@ -82,8 +82,12 @@ class Vocabulary:
         return parts + (codes + marks) * (1 + PART_LIMIT // (1 + len(codes + marks)))
 
 
+@functools.cache
 def all_vocabularies() -> dict[str, Vocabulary]:
-    """Returns all vocabularies by name; every vocabulary file of the test data is used."""
+    """Returns all vocabularies by name; every vocabulary file of the test data is used.
+
+    A vocabulary is loaded when it is first used, once in each process.
+    """
     vocabularies = [
         *(sentencepiece(path) for path in sorted((DATA / "vocab/sentencepiece").iterdir())),
         *(tiktoken_known(encoding.name) for encoding in KNOWN),
