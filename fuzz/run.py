@@ -11,6 +11,7 @@ import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -18,9 +19,11 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "target" / "fuzz"
+TOTALS = FOLDER / "totals.json"
 BINARY = FOLDER / "x86_64-unknown-linux-gnu" / "release" / "polytok-fuzz"
 PYTHON_TARGETS = ROOT / "fuzz" / "python_targets.py"
 
@@ -48,6 +51,12 @@ class Total:
     cpu_seconds: float = 0.0
     quiet_seconds: float = 0.0
     findings: int = 0
+
+
+def totals() -> dict[str, Any]:
+    """Returns the totals of all targets; another run of other targets may have changed them meanwhile."""
+    totals: dict[str, Any] = json.loads(TOTALS.read_text(encoding="utf-8")) if TOTALS.exists() else {}
+    return totals
 
 
 def target_names() -> list[str]:
@@ -99,18 +108,38 @@ class Progress:
                 self.executions = int(match[1])
 
 
-def run(target: str, seconds: int, quiet: int, total: Total) -> str | None:
-    """Runs a target, adds to its total, and returns the command for the input that failed.
+@dataclass(frozen=True)
+class Limits:
+    """When the run of a target ends: after ``seconds``, or once all its runs together have had ``cpu_minutes`` of
+    processor time and the last ``quiet`` seconds brought no new edge."""
 
-    Stops early if ``quiet`` seconds bring no new edge.
-    """
+    seconds: int
+    cpu_minutes: float
+    quiet: int
+
+    def are_met(self, cpu_seconds: float, quiet_seconds: float) -> bool:
+        """Whether a run can end before ``seconds``."""
+        return bool(self.quiet) and cpu_seconds >= 60 * self.cpu_minutes and quiet_seconds > self.quiet
+
+
+def cpu_seconds(process: int) -> float:
+    """Returns the processor time of a running process, which Linux tells in ticks; 0 if the process has ended."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run(target: str, limits: Limits, total: Total) -> str | None:
+    """Runs a target, adds to its total, and returns the command for the input that failed."""
     corpus, seeds = FOLDER / "corpus" / target, FOLDER / "seeds" / target
     findings = FOLDER / "findings" / target
     corpus.mkdir(parents=True, exist_ok=True)
     findings.mkdir(parents=True, exist_ok=True)
     old_findings = set(findings.iterdir())
     options = [
-        *(f"-max_total_time={seconds}", f"-max_len={_MAX_LENGTH}", f"-timeout={_INPUT_SECONDS}"),
+        *(f"-max_total_time={limits.seconds}", f"-max_len={_MAX_LENGTH}", f"-timeout={_INPUT_SECONDS}"),
         *(f"-rss_limit_mb={_MEMORY_MB}", f"-artifact_prefix={findings}/", "-print_final_stats=1"),
     ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -125,15 +154,19 @@ def run(target: str, seconds: int, quiet: int, total: Total) -> str | None:
     progress = Progress(process.stderr or ())
     reader = threading.Thread(target=progress.read)
     reader.start()
-    while reader.is_alive():
-        reader.join(1.0)
-        if quiet and progress.quiet_seconds > quiet:
-            process.terminate()
-    process.wait()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    total.executions += progress.executions
-    total.cpu_seconds += after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    total.edges, total.quiet_seconds = progress.edges, progress.quiet_seconds
+    try:
+        while reader.is_alive():
+            reader.join(1.0)
+            if limits.are_met(total.cpu_seconds + cpu_seconds(process.pid), progress.quiet_seconds):
+                process.terminate()
+    finally:  # an interrupted run is counted too
+        process.terminate()
+        reader.join()
+        process.wait()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        total.executions += progress.executions
+        total.cpu_seconds += after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        total.edges, total.quiet_seconds = progress.edges, progress.quiet_seconds
     new_findings = sorted(path for path in set(findings.iterdir()) - old_findings if "slow-unit" not in path.name)
     total.findings += len(new_findings)
     if process.returncode <= 0 and not new_findings:
@@ -147,7 +180,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python fuzz/run.py", description=__doc__)
     parser.add_argument("targets", nargs="*", help=f"by default all: {', '.join(target_names())}")
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
-    parser.add_argument("--quiet", type=int, default=0, help="seconds without a new edge that end a target")
+    parser.add_argument("--quiet", type=int, default=0, help="seconds without a new edge that end a target before that")
+    parser.add_argument(
+        "--cpu-minutes", type=float, default=0, help="processor time of all runs of a target before --quiet ends it"
+    )
     parser.add_argument("--sanitizer", help="address finds wrong uses of memory, and is twice as slow")
     parser.add_argument("--no-build", action="store_true", help="run the targets that were built before")
     arguments = parser.parse_args()
@@ -156,21 +192,22 @@ def main() -> int:
         build(arguments.sanitizer)
     import seeds
 
-    totals_file = FOLDER / "totals.json"
-    totals = json.loads(totals_file.read_text()) if totals_file.exists() else {}
+    limits = Limits(arguments.seconds, arguments.cpu_minutes, arguments.quiet)
     print(
         "| target | executions | edges | CPU minutes | seconds since the last new edge | findings |\n"
         + "|---" * 6
         + "|"
     )
     commands = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for target in targets:
         seeds.write(target, FOLDER / "seeds" / target)
-        total = Total(**totals.get(target, {}))
-        command = run(target, arguments.seconds, arguments.quiet, total)
+        total = Total(**totals().get(target, {}))
+        try:
+            command = run(target, limits, total)
+        finally:
+            TOTALS.write_text(json.dumps({**totals(), target: asdict(total)}, indent=1))
         commands += [command] if command else []
-        totals[target] = asdict(total)
-        totals_file.write_text(json.dumps(totals, indent=1))
         print(
             f"| {target} | {total.executions:,} | {total.edges:,} | {total.cpu_seconds / 60:.1f} | "
             f"{total.quiet_seconds:.0f} | {total.findings} |",
