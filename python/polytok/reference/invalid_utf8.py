@@ -11,6 +11,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from polytok.reference.stages import Aligned, RefToken
 
@@ -40,8 +41,11 @@ def tokens_to_remove(tokens: Sequence[RefToken], last_piece_tokens: int) -> int:
 def join_remainder(removed_tokens: Sequence[RefToken], remaining_text: Aligned) -> Aligned:
     """Returns the piece that consists of the removed tokens and the text that follows them."""
     origin = [token.start + i for token in removed_tokens for i in range(len(token.piece))]
+    ends = accumulate(len(token.piece) for token in removed_tokens)
     return Aligned(
-        b"".join(token.piece for token in removed_tokens) + remaining_text.text, origin + remaining_text.origin
+        b"".join(token.piece for token in removed_tokens) + remaining_text.text,
+        origin + remaining_text.origin,
+        {end: token.end for end, token in zip(ends, removed_tokens, strict=True)},
     )
 
 

@@ -10,7 +10,8 @@ Text that the model converts to a control symbol is an EncodeError too. This occ
 Python package returns no ids.
 
 A span runs from the origin of the segment's first byte to the origin of the byte after its last. So if a replacement
-is split into several pieces, all but the last have an empty span, and the last spans the whole replaced text.
+is split into several pieces, all but the last have an empty span, and the last spans the whole replaced text. Text that
+a split drops is in no span, except between two bytes of one token (`polytok.reference.invalid_utf8`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def post_process(
     out: list[RefToken] = []
     follows_unknown = False
     for id, i, j in segments:
-        piece, start, end = text.text[i:j], text.origin[i], text.origin[j]
+        piece, start, end = text.text[i:j], text.origin[i], text.end(j)
         if id is not None:
             if vocab.kind[id] == Kind.CONTROL and not can_be_control:
                 raise EncodeError(f"{piece!r} at offset {start} is a control symbol, which text must not become")

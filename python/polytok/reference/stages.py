@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -27,11 +28,13 @@ class Segment(NamedTuple):
 class Aligned:
     """A rewritten text with the origin of each byte.
 
-    Byte i comes from offset ``origin[i]`` of the original text; ``origin[-1]`` is the end of the rewritten part.
+    Byte i comes from offset ``origin[i]`` of the original text; ``origin[-1]`` is the end of the rewritten part. A
+    segment ends where the next byte begins; ``ends`` has the exceptions, which end before text that a split drops.
     """
 
     text: bytes
     origin: list[int]
+    ends: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def from_text(cls, text: bytes) -> Aligned:
@@ -41,3 +44,7 @@ class Aligned:
     def part(self, start: int, end: int) -> Aligned:
         """Returns the bytes from start to end with their origins."""
         return Aligned(self.text[start:end], self.origin[start : end + 1])
+
+    def end(self, at: int) -> int:
+        """Returns the offset of the original text at which a segment ends whose last byte is that before ``at``."""
+        return self.ends.get(at, self.origin[at])
