@@ -14,7 +14,7 @@ import pytest
 import polytok
 from format_samples import VOCAB
 from polytok import conversion, probes
-from polytok.doctor import examine, transformers_classes
+from polytok.doctor import CHECKS, transformers_classes
 from polytok.doctor.rebuilt import find_rebuilt_pre_tokenizer
 
 transformers = pytest.importorskip("transformers")
@@ -84,7 +84,8 @@ def test_models_have_the_classes_of_the_table() -> None:
 
 def test_a_class_beside_a_split_regex_is_an_error(tmp_path: Path) -> None:
     path = folder(tmp_path / "a", byte_document(), tokenizer_class="GPT2TokenizerFast")
-    (finding,) = [item for item in examine(path).findings if item.id == "transformers-rebuilds"]
+    (finding,) = find_rebuilt_pre_tokenizer(polytok.load(path).spec)
+    assert find_rebuilt_pre_tokenizer in CHECKS
     assert "loads the folder as GPT2Tokenizer" in finding.message
     assert finding.is_wrong
 

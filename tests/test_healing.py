@@ -19,7 +19,7 @@ from published import every_vocabulary
 from reference_specs import needs_data
 from texts import generate_texts
 
-TEXTS = 100
+TEXTS = 50
 
 
 @pytest.fixture(scope="module")
