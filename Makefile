@@ -29,11 +29,14 @@ SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
 
-# With make -j2, the tests of the crates run while Python packages are installed.
+# With make -j2, the tests of the crates run while Python packages are installed. Without MAKEFLAGS, cargo does not look for
+# the job server of make, which recipes cannot reach.
+CARGO := MAKEFLAGS= cargo
+
 test: test-rust test-python
 
 test-rust: | check-tools
-	cargo test --quiet --workspace --exclude polytok-py
+	$(CARGO) test --quiet --workspace --exclude polytok-py
 
 test-python: $(VENV)/installed-test
 	$(BIN)/python -m pytest -q -n 2
@@ -80,8 +83,8 @@ lint: lint-rust $(VENV)/installed-lint
 
 lint-rust: | check-tools
 	cargo fmt --check
-	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude polytok-py
+	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps --workspace --exclude polytok-py
 
 soak: $(VENV)/installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
