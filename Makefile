@@ -1,7 +1,7 @@
 # Everything runs in a virtual environment of its own; nothing is installed outside this folder.
 #
 #   make demo    set everything up and encode and decode a text in several scripts
-#   make test    set everything up and run all tests
+#   make test    set everything up and run all tests: those of the crates (test-rust) and of Python (test-python)
 #   make test-slow  the tests that are too slow for each run; make test has smaller ones of the same
 #   make test-faults  500 faults of the storage of jobs, at random: errors, torn writes, crashes, power failures
 #   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
@@ -22,6 +22,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Without MAKEFLAGS, cargo does not look for the job server of make, which recipes cannot reach.
+CARGO := MAKEFLAGS= cargo
+# Python compiles a module when it is first imported. pip would compile all modules of all packages, which takes a minute,
+# and most are never imported.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
 .PHONY: demo test test-rust test-python test-slow test-faults test-torch test-transformers test-xgrammar parity lint lint-rust soak fuzz sanitize budget docs vocabularies bench licenses wheel sdist clean check-tools
@@ -29,10 +34,7 @@ SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
 
-# With make -j2, the tests of the crates run while Python packages are installed. Without MAKEFLAGS, cargo does not look for
-# the job server of make, which recipes cannot reach.
-CARGO := MAKEFLAGS= cargo
-
+# With make -j2, the tests of the crates run while Python packages are installed.
 test: test-rust test-python
 
 test-rust: | check-tools
@@ -48,7 +50,7 @@ test-faults: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m corpus_faults --faults 500
 
 test-torch: $(VENV)/installed-test
-	$(BIN)/pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) 'torch>=2.4'
+	$(INSTALL) $(TORCH_OPTIONS) 'torch>=2.4'
 	$(BIN)/python -m pytest -q tests/test_corpus_torch.py tests/test_compat_transformers_torch.py docs/pytorch.md
 
 TRANSFORMERS_4 := $(VENV)-transformers-4
@@ -62,8 +64,8 @@ test-transformers: $(VENV)/installed-test
 	done
 
 test-xgrammar: $(VENV)/installed-test
-	$(BIN)/pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) 'torch>=2.4'
-	$(BIN)/pip install --quiet --disable-pip-version-check 'xgrammar>=0.2.8'
+	$(INSTALL) $(TORCH_OPTIONS) 'torch>=2.4'
+	$(INSTALL) 'xgrammar>=0.2.8'
 	$(BIN)/python -m pytest -q tests/test_grammar.py
 
 parity: $(VENV)/installed-test
@@ -90,7 +92,7 @@ soak: $(VENV)/installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
 
 fuzz: $(VENV)/installed-test
-	$(BIN)/pip install --quiet --disable-pip-version-check 'atheris>=3'
+	$(INSTALL) 'atheris>=3'
 	$(BIN)/python fuzz/run.py --seconds $(or $(FUZZ_SECONDS),60) $(FUZZ_OPTIONS) $(FUZZ_TARGETS)
 
 sanitize: $(VENV)/installed-test
@@ -129,12 +131,8 @@ $(VENV)/created: | check-tools
 	@touch $@
 
 $(VENV)/installed: $(VENV)/created $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(INSTALL) -e .
 	@touch $@
-
-# Python compiles a module when it is first imported. pip would compile all modules of all packages, which takes a minute,
-# and most are never imported.
-INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 
 $(VENV)/installed-test: $(VENV)/installed
 	$(INSTALL) -e '.[test]'
