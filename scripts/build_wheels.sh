@@ -28,7 +28,7 @@ case $target in
 esac
 rustc_options=(-C llvm-args=-inline-threshold=75)
 case $target in
-    *-linux-gnu) rustc_options+=(-C "link-arg=$(bash scripts/libgcc_s.sh "${target%%-*}" "$tools" "$PWD/$bin/python -m ziglang")") ;;
+    *-linux-gnu) rustc_options+=(-C "link-arg=$(bash scripts/libgcc_s.sh "${target%%-*}" "$tools" "$PWD/$bin/python" -m ziglang)") ;;
 esac
 folder=target/wheels/$target
 rm -rf "$folder"

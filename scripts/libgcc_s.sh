@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes a libgcc_s.so.1 that has only the names of the functions which unwind stacks, and prints its path.
 #
-#   scripts/libgcc_s.sh x86_64 target/wheel-tools "python -m ziglang"
+#   scripts/libgcc_s.sh x86_64 target/wheel-tools python -m ziglang
 #
 # A library that zig links has an unwinder of its own, that of LLVM. But pthread_exit of glibc, by which Python before
 # 3.14 ends the daemon threads of a program that ends, unwinds with libgcc. A stack that two unwinders work on crashes the
@@ -21,5 +21,5 @@ cd "$folder"
     echo "GCC_4.2.0 { global: _Unwind_GetIPInfo; } GCC_3.3;"
 } >versions
 grep -o '_Unwind_[A-Za-z_]*' versions | sed 's/.*/void &(void) {}/' >names.c
-$3 cc -target "$1-linux-gnu" -shared -nostdlib -Wl,-soname,libgcc_s.so.1 -Wl,--version-script=versions names.c -o libgcc_s.so.1
+"${@:3}" cc -target "$1-linux-gnu" -shared -nostdlib -Wl,-soname,libgcc_s.so.1 -Wl,--version-script=versions names.c -o libgcc_s.so.1
 echo "$PWD/libgcc_s.so.1"
