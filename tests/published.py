@@ -20,7 +20,7 @@ REPEATING = {
     *("p50k_base", "p50k_edit", "o200k_harmony", "llama3.0", "llama4"),  # as r50k_base, o200k_base and llama3
     "minbpe regex",  # as minbpe regex, special
     "gpt_neox",  # as 20B_tokenizer
-    *("ggml-vocab-gpt-2", "ggml-vocab-mpt", "ggml-vocab-phi-3"),  # as ggml-vocab-falcon and ggml-vocab-llama-spm
+    *("ggml-vocab-mpt", "ggml-vocab-phi-3"),  # as ggml-vocab-gpt-2 and ggml-vocab-llama-spm
 }
 """The names of vocabularies with the rules of another one."""
 

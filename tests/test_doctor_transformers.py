@@ -86,6 +86,7 @@ def test_a_class_beside_a_split_regex_is_an_error(tmp_path: Path) -> None:
     path = folder(tmp_path / "a", byte_document(), tokenizer_class="GPT2TokenizerFast")
     (finding,) = find_rebuilt_pre_tokenizer(polytok.load(path).spec)
     assert find_rebuilt_pre_tokenizer in CHECKS
+    assert finding.id == "transformers-rebuilds"
     assert "loads the folder as GPT2Tokenizer" in finding.message
     assert finding.is_wrong
 
