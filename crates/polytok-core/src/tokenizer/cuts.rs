@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use hashbrown::HashSet;
 use polytok_memory::{self as memory, Collect};
 
-use super::trusted::TrustedRuns;
+use super::trusted::{NormalizedPart, TrustedRuns};
 use super::{EncodeOptions, Tokenizer, Trusted};
 use crate::boundary::Boundary;
 use crate::boundary::neighbours::BytePairs;
@@ -276,9 +276,11 @@ impl Tokenizer {
             None => None,
         };
         let partly_trusted = runs.filter(|_| options.trusted.is_some_and(|trusted| !trusted.is_whole));
+        let set = self.recognized(options);
+        let normalized_set = set.filter(|set| partly_trusted.is_none() && set.has_normalized());
         let mut sum = state.sum;
         let mut out = Out::new(&engine.segmenter.fallback, ids);
-        let mut encode_part = |part| {
+        let mut encode_normalized = |text: &[u8], part| {
             match part {
                 TextPart::Special(id, start, end) => {
                     out.sink.push_special(id, &text[start..end], start as u32, end as u32);
@@ -286,13 +288,6 @@ impl Tokenizer {
                 }
                 TextPart::Text(start, end) => {
                     let part = &text[start..end];
-                    let coded = match partly_trusted {
-                        Some(runs) => runs.normalized(engine, part, start)?,
-                        None => None,
-                    };
-                    let normalized = coded.map_or_else(|| engine.normalized(part), |coded| Ok(coded.text))?;
-                    let skipped = if start == 0 { context_len } else { 0 };
-                    let part = &normalized[skipped..];
                     out.begin_part(Place::unchanged_at(0));
                     let mut emit = |segment| out.write_segment(part, 0, segment);
                     sum = engine.with_scratch(|scratch| {
@@ -302,7 +297,22 @@ impl Tokenizer {
             }
             Ok(())
         };
-        match (runs, self.recognized(options)) {
+        let mut encode_part = |part| {
+            let TextPart::Text(start, end) = part else { return encode_normalized(text, part) };
+            let (part, skipped) = (&text[start..end], if start == 0 { context_len } else { 0 });
+            if let Some(trusted) = partly_trusted
+                && let Some(NormalizedPart { text, runs, .. }) = trusted.normalized(engine, part, start)?
+            {
+                let (text, runs) = (&text[skipped..], runs_of_part(&runs, skipped as u32, u32::MAX));
+                return trusted.set.split_normalized(text, &runs, |part| encode_normalized(text, part));
+            }
+            let text = &engine.normalized(part)?[skipped..];
+            match normalized_set {
+                Some(set) => set.split_normalized(text, |part| encode_normalized(text, part)),
+                None => encode_normalized(text, TextPart::Text(0, text.len())),
+            }
+        };
+        match (runs, set) {
             (Some(runs), _) if partly_trusted.is_some() => runs.set.split(text, runs.runs, encode_part)?,
             (_, Some(set)) => set.split(text, encode_part)?,
             _ if text.is_empty() => {}
@@ -389,9 +399,6 @@ impl Tokenizer {
             return false;
         }
         let Some(set) = recognized.filter(|set| set.has_normalized()) else { return true };
-        if matches!(self.segmenter.model, CompiledModel::Unigram(_)) {
-            return false; // `encode_unigram_from` does not search normalized text
-        }
         let mut normalized = chars.joint();
         self.normalizer.rewrite_joint(&mut normalized)
             && normalized.left_char().zip(normalized.right_char()).is_some_and(|(left, right)| {

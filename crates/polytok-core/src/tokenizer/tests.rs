@@ -1,9 +1,9 @@
 use super::*;
 use crate::by_lengths::tests::{pattern_split, tokenizers_with_twins};
-use crate::incremental::{Addition, ChunkEncoder};
+use crate::incremental::{Addition, ChunkEncoder, IncrementalText};
 use crate::lazy::tests::types_built_by;
 use crate::native::tests::specs;
-use crate::spec::{Behavior, Priority, ScalarRules};
+use crate::spec::{Behavior, Normalize, Priority, ScalarRules, SpecialToken, UnigramRules};
 
 /// Returns tokenizers of all families, also of those with a route.
 fn tokenizers() -> Vec<Tokenizer> {
@@ -82,4 +82,32 @@ fn unknown_bytes_in_several_chunks_are_one_token() {
     }
     encoder.finish(&tokenizer, options, &mut ids).unwrap();
     assert_eq!(ids, expected);
+}
+
+/// Found by fuzzing: a changing text of SentencePiece's Unigram has the special tokens of the normalized text.
+#[test]
+fn changing_texts_of_unigram_have_the_special_tokens_of_normalized_text() {
+    let token = SpecialToken {
+        text: "É".into(),
+        id: TokenId(1000),
+        always: true,
+        single_word: false,
+        lstrip: false,
+        rstrip: false,
+        normalized: true,
+    };
+    let spec = specs().into_iter().find(|spec| spec.model == Model::Unigram(UnigramRules::SentencePiece)).unwrap();
+    let tokenizer =
+        Tokenizer::compile(Spec { special: vec![token], normalize: vec![Normalize::Lowercase], ..spec }).unwrap();
+    let options = EncodeOptions::default();
+    for text in ["é", "aÉ", "a é世É a", "éé b"] {
+        let mut expected = Vec::new();
+        tokenizer.encode(text.as_bytes(), options, &mut expected).unwrap();
+        assert!(expected.contains(&1000));
+        let mut changing = IncrementalText::new(&tokenizer, options).unwrap();
+        for chunk in text.split_inclusive(|_| true) {
+            changing.append(&tokenizer, Addition { text: chunk.as_bytes(), runs: None }, options).unwrap();
+        }
+        assert_eq!(changing.ids(&tokenizer, options), expected);
+    }
 }
