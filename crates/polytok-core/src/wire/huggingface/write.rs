@@ -61,7 +61,7 @@ fn write_list(texts: &[String], scores: &[f64], parts: &VocabParts<'_>) -> Resul
     }
     let exact = parts.exact_scores.filter(|exact| exact.len() == scores.len());
     let entry = |(row, text): (usize, &String)| {
-        let score = exact.map_or_else(|| score_text(scores[row]), |exact| format_number(exact[row]));
+        let score = score_text(scores[row], exact.map_or(scores[row], |exact| exact[row]));
         format_block([quote(text), score].into_iter(), ['[', ']'], parts.indent + 1)
     };
     Ok(format_block(texts.iter().enumerate().map(entry), ['[', ']'], parts.indent))
@@ -71,13 +71,15 @@ fn format_number(score: f64) -> String {
     serde_json::Value::from(score).to_string()
 }
 
-/// Returns a text that the package `tokenizers` reads as this number: the shortest text of the number or, if the
-/// package reads this text as another number, the text of a neighbouring number.
-fn score_text(score: f64) -> String {
-    let is_read_exactly = |text: &String| serde_json::from_str(text).is_ok_and(|read: f64| read == score);
-    let candidates =
-        [score, score.next_up(), score.next_down(), score.next_up().next_up(), score.next_down().next_down()];
-    candidates.into_iter().map(format_number).find(is_read_exactly).unwrap_or_else(|| format_number(score))
+/// Returns a text that the package `tokenizers` reads as `score`: if possible the shortest text of `exact`, which other
+/// programs read as this number, else the text of a number near `score`, short or with more digits than the number needs.
+/// A few of a million scores have no such text.
+fn score_text(score: f64, exact: f64) -> String {
+    let is_read_as_score = |text: &String| serde_json::from_str(text).is_ok_and(|read: f64| read == score);
+    let near = [score, score.next_up(), score.next_down(), score.next_up().next_up(), score.next_down().next_down()];
+    let short_texts = [exact].into_iter().chain(near).map(format_number);
+    let long_texts = near.into_iter().flat_map(|near| (15..=19).map(move |digits| format!("{near:.digits$e}")));
+    short_texts.chain(long_texts).find(is_read_as_score).unwrap_or_else(|| format_number(exact))
 }
 
 fn write_merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
