@@ -251,7 +251,9 @@ fn shift_base(node: TrieNode) -> Option<TrieNode> {
 /// deep, or if an id has more than 24 bits.
 fn with_matches(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
     let nodes_by_base = nodes_by_base(nodes)?;
-    let parent = |index: usize| nodes_by_base[index ^ nodes[index].label() as usize];
+    // The parent's base; in a damaged file, it can be outside of the table.
+    let base = |index: usize| index ^ nodes[index].label() as usize;
+    let parent = |index: usize| nodes_by_base.get(base(index)).copied().unwrap_or(NONE);
     let mut matched_nodes: Vec<TrieNode> = nodes.iter().map(|node| node.with_match(TokenId(0), 0)).checked_collect();
     let mut depths = memory::filled(None, nodes.len());
     depths[ROOT as usize] = Some(0);
@@ -396,5 +398,13 @@ mod tests {
                 &|nodes| nodes[ROOT as usize] = TrieNode::new(nodes[a].base() as u8, nodes[ROOT as usize].base(), 0)
             ) || trie.nodes()[a].base() > 255
         );
+    }
+
+    /// Found by fuzzing: the last node of a damaged file, whose parent would have a base outside of the table.
+    #[test]
+    fn a_node_whose_parent_is_outside_of_the_table_is_not_used() {
+        let (trie, _) = build_lanes(&[b"ab".to_vec()]);
+        let nodes = [trie.nodes(), &[TrieNode::new(64, LEAF, 0)]].concat();
+        assert_eq!(with_matches(&nodes).unwrap().len(), nodes.len());
     }
 }
