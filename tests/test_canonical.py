@@ -27,7 +27,7 @@ from polytok.spec import (
     WordPiece,
     WordPieceDecode,
 )
-from published import every_vocabulary
+from published import every_kind
 from reference_specs import DATA, needs_data
 from texts import VocabularyPieces, first_lines, generate_texts
 
@@ -99,7 +99,7 @@ def test_encodings_of_small_vocabularies(name: str) -> None:
 
 
 @needs_data
-@every_vocabulary
+@every_kind
 def test_encodings(name: str) -> None:
     vocabulary = all_vocabularies()[name]
     tokenizer = vocabulary.load()
@@ -146,7 +146,7 @@ def random_parts(rng: Random, texts: list[str], special_texts: list[str]) -> Par
 
 
 @needs_data
-@every_vocabulary
+@every_kind
 def test_encodings_of_parts(name: str) -> None:
     vocabulary = all_vocabularies()[name]
     tokenizer = vocabulary.load()
@@ -164,7 +164,7 @@ def test_encodings_of_parts(name: str) -> None:
 
 
 @needs_data
-@every_vocabulary
+@every_kind
 def test_split_tokens_are_not_canonical(name: str) -> None:
     """Replaces one token of an encoding by two tokens with the same bytes."""
     vocabulary = all_vocabularies()[name]

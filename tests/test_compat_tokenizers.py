@@ -8,7 +8,7 @@ import itertools
 import json
 import pickle
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import texts  # noqa: E402
 from format_samples import VOCAB  # noqa: E402
 from polytok.compat import tokenizers as face  # noqa: E402
 from polytok.compat.tokenizers.decoders import DecodeStream  # noqa: E402
-from published import marked  # noqa: E402
+from published import marked_kinds  # noqa: E402
 from texts import VocabularyPieces  # noqa: E402
 
 FILES = sorted((VOCAB / "huggingface").glob("*.json"))
@@ -33,7 +33,7 @@ Calls = Callable[[Any], Any]
 Pair = tuple[Any, Any]
 
 
-@pytest.fixture(scope="module", params=marked(FILES), ids=lambda path: path.stem)
+@pytest.fixture(scope="module", params=marked_kinds(FILES), ids=lambda path: path.stem)
 def path(request: pytest.FixtureRequest) -> Path:
     found: Path = request.param
     return found
@@ -42,7 +42,25 @@ def path(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture
 def pair(path: Path) -> Pair:
     """The tokenizer of the package, and ours."""
+    return loaded_pair(path)
+
+
+def loaded_pair(path: Path) -> Pair:
     return tokenizers.Tokenizer.from_file(str(path)), face.Tokenizer.from_file(str(path))
+
+
+@pytest.fixture(scope="module")
+def loaded_once(path: Path) -> Pair:
+    return loaded_pair(path)
+
+
+@pytest.fixture
+def shared_pair(loaded_once: Pair) -> Iterator[Pair]:
+    """A pair for tests that change no more than truncation and padding."""
+    yield loaded_once
+    for tokenizer in loaded_once:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +129,9 @@ def encoding_calls(some_texts: list[str]) -> list[Calls]:
     return calls
 
 
-def test_encodings_are_equal(pair: Pair, some_texts: list[str]) -> None:
+def test_encodings_are_equal(shared_pair: Pair, some_texts: list[str]) -> None:
     for call in encoding_calls(some_texts):
-        check_equal(pair, call)
+        check_equal(shared_pair, call)
 
 
 @pytest.mark.parametrize(
@@ -127,13 +145,13 @@ def test_encodings_are_equal(pair: Pair, some_texts: list[str]) -> None:
         (0, {}),
     ],
 )
-def test_truncation_is_equal(pair: Pair, some_texts: list[str], length: int, settings: dict[str, Any]) -> None:
-    for tokenizer in pair:
+def test_truncation_is_equal(shared_pair: Pair, some_texts: list[str], length: int, settings: dict[str, Any]) -> None:
+    for tokenizer in shared_pair:
         tokenizer.enable_truncation(length, **settings)
     for call in encoding_calls(some_texts[:10]):
-        check_equal(pair, call)
-    check_equal(pair, lambda t: t.truncation)
-    check_equal(pair, lambda t: (t.no_truncation(), t.truncation, described(t.encode("a b c " * 9))))
+        check_equal(shared_pair, call)
+    check_equal(shared_pair, lambda t: t.truncation)
+    check_equal(shared_pair, lambda t: (t.no_truncation(), t.truncation, described(t.encode("a b c " * 9))))
 
 
 @pytest.mark.parametrize(
@@ -144,49 +162,51 @@ def test_truncation_is_equal(pair: Pair, some_texts: list[str], length: int, set
         {"pad_to_multiple_of": 8, "pad_id": 4_000_000_000},
     ],
 )
-def test_padding_is_equal(pair: Pair, some_texts: list[str], settings: dict[str, Any]) -> None:
-    for tokenizer in pair:
+def test_padding_is_equal(shared_pair: Pair, some_texts: list[str], settings: dict[str, Any]) -> None:
+    for tokenizer in shared_pair:
         tokenizer.enable_padding(**settings)
         tokenizer.enable_truncation(10, stride=2)
     for call in encoding_calls(some_texts[:10]):
-        check_equal(pair, call)
-    check_equal(pair, lambda t: t.padding)
-    check_equal(pair, lambda t: (t.no_padding(), t.padding))
+        check_equal(shared_pair, call)
+    check_equal(shared_pair, lambda t: t.padding)
+    check_equal(shared_pair, lambda t: (t.no_padding(), t.padding))
 
 
-def test_decoding_is_equal(pair: Pair, some_texts: list[str]) -> None:
+def test_decoding_is_equal(shared_pair: Pair, some_texts: list[str]) -> None:
     rng = random.Random(2)
-    size = pair[0].get_vocab_size()
-    rows = [pair[0].encode(text).ids for text in some_texts]
+    size = shared_pair[0].get_vocab_size()
+    rows = [shared_pair[0].encode(text).ids for text in some_texts]
     rows += [[rng.randrange(size + 20) for _ in range(rng.randrange(12))] for _ in range(60)]
     for ids in rows:
-        check_equal(pair, lambda t, ids=ids: [t.decode(ids), t.decode(ids, skip_special_tokens=False)])
-    check_equal(pair, lambda t: t.decode_batch(rows))
+        check_equal(shared_pair, lambda t, ids=ids: [t.decode(ids), t.decode(ids, skip_special_tokens=False)])
+    check_equal(shared_pair, lambda t: t.decode_batch(rows))
     for ids in ([-1], [2**32], [2**31], ["a"], 5, [None], (1, 2)):
-        check_equal(pair, lambda t, ids=ids: t.decode(ids))
+        check_equal(shared_pair, lambda t, ids=ids: t.decode(ids))
 
 
-def test_decode_streams_are_equal(pair: Pair, some_texts: list[str]) -> None:
+def test_decode_streams_are_equal(shared_pair: Pair, some_texts: list[str]) -> None:
     reference_class = tokenizers.decoders.DecodeStream
     for number, text in enumerate(some_texts):
-        ids = pair[0].encode(text).ids
+        ids = shared_pair[0].encode(text).ids
         start, skips = number % 3, bool(number % 2)
         streams = [cls(ids[:start], skips) for cls in (reference_class, DecodeStream)]
         for id in [*ids[start:], ids[start:] or [1, 2]]:
             expected, found = (
-                outcome(lambda s=s, t=t, id=id: s.step(t, id)) for s, t in zip(streams, pair, strict=True)
+                outcome(lambda s=s, t=t, id=id: s.step(t, id)) for s, t in zip(streams, shared_pair, strict=True)
             )
             assert found == expected
 
 
-def test_the_vocabulary_is_equal(pair: Pair) -> None:
-    size = pair[0].get_vocab_size()
+def test_the_vocabulary_is_equal(shared_pair: Pair) -> None:
+    size = shared_pair[0].get_vocab_size()
     ids = [0, 1, 5, size - 1, size, size + 100, 2**31]
-    check_equal(pair, lambda t: [t.id_to_token(id) for id in ids])
-    check_equal(pair, lambda t: [t.token_to_id(token) for token in ("a", "Ġa", "▁a", "##a", "[CLS]", "no such", "")])
-    check_equal(pair, lambda t: (t.get_vocab(), t.get_vocab(False), t.get_vocab_size(), t.get_vocab_size(False)))
-    check_equal(pair, lambda t: {id: repr(token) for id, token in t.get_added_tokens_decoder().items()})
-    check_equal(pair, lambda t: (t.num_special_tokens_to_add(False), t.num_special_tokens_to_add(True)))
+    check_equal(shared_pair, lambda t: [t.id_to_token(id) for id in ids])
+    check_equal(
+        shared_pair, lambda t: [t.token_to_id(token) for token in ("a", "Ġa", "▁a", "##a", "[CLS]", "no such", "")]
+    )
+    check_equal(shared_pair, lambda t: (t.get_vocab(), t.get_vocab(False), t.get_vocab_size(), t.get_vocab_size(False)))
+    check_equal(shared_pair, lambda t: {id: repr(token) for id, token in t.get_added_tokens_decoder().items()})
+    check_equal(shared_pair, lambda t: (t.num_special_tokens_to_add(False), t.num_special_tokens_to_add(True)))
 
 
 @pytest.mark.parametrize("package", [tokenizers, face])
@@ -264,7 +284,7 @@ def test_copies_are_independent(pair: Pair) -> None:
         assert len(ours.encode("a")) == 12
 
 
-def test_encodings_are_changed_alike(pair: Pair) -> None:
+def test_encodings_are_changed_alike(shared_pair: Pair) -> None:
     def change(tokenizer: Any) -> list[Any]:
         encoding = tokenizer.encode("Hello there, you all", "and you?")
         encoding.pad(20, direction="left", pad_id=5, pad_type_id=1, pad_token="q")
@@ -277,9 +297,9 @@ def test_encodings_are_changed_alike(pair: Pair) -> None:
         merged = [cls.merge([encoding, copied], grows) for grows in (True, False)]
         return [padded, described(copied), described(encoding), *map(described, merged), repr(encoding)]
 
-    check_equal(pair, change)
-    state = pair[0].encode("Hello there").__getstate__()
-    assert json.loads(pair[1].encode("Hello there").__getstate__()) == json.loads(state)
+    check_equal(shared_pair, change)
+    state = shared_pair[0].encode("Hello there").__getstate__()
+    assert json.loads(shared_pair[1].encode("Hello there").__getstate__()) == json.loads(state)
 
 
 def test_errors_are_those_of_the_original(pair: Pair) -> None:
@@ -333,27 +353,27 @@ def test_settings_of_a_model_do_not_need_its_entries(path: Path) -> None:
             assert model.unk_token == "other"
 
 
-def test_arrays_are_batches_and_pairs(pair: Pair) -> None:
+def test_arrays_are_batches_and_pairs(shared_pair: Pair) -> None:
     for batch in (
         np.array([("a text", "and a second"), ("b", "c")]),
         np.array([["a text", "and a second"], ["b", "c"]], dtype=object),
         [np.array(["a text", "and a second"]), ("b", "c")],
     ):
-        check_equal(pair, lambda t, batch=batch: [described(each) for each in t.encode_batch(batch)])
+        check_equal(shared_pair, lambda t, batch=batch: [described(each) for each in t.encode_batch(batch)])
     words = np.array([(["a", "text"], ("and",)), (["b"], ("c",))], dtype=object)
-    check_equal(pair, lambda t: [described(each) for each in t.encode_batch(words, is_pretokenized=True)])
+    check_equal(shared_pair, lambda t: [described(each) for each in t.encode_batch(words, is_pretokenized=True)])
 
 
 ARRAY_WORDS = (("Hello", "wo", "x"), ("naïve", "", "a\0b"), ("\u4100", "日本", "\u0100"), ("\ud800", "a", "😀"))
 ARRAY_SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (2,), (2, 2), (3, 2), (2, 2, 2), (2, 2, 3), (1, 2, 2, 1))
 
 
-def test_arrays_of_words(pair: Pair) -> None:
+def test_arrays_of_words(shared_pair: Pair) -> None:
     for words, dtype, shape in itertools.product(ARRAY_WORDS, ("U", ">U9", object), ARRAY_SHAPES):
         array = np.resize(np.array(words, dtype=dtype), shape)
         for value, words_given in itertools.product((array, array.T, [array]), (True, False)):
-            check_equal(pair, lambda t: described(t.encode(value, is_pretokenized=words_given)))  # noqa: B023
-            check_equal(pair, lambda t: described(t.encode_batch(value, is_pretokenized=words_given)[-1]))  # noqa: B023
+            check_equal(shared_pair, lambda t: described(t.encode(value, is_pretokenized=words_given)))  # noqa: B023
+            check_equal(shared_pair, lambda t: described(t.encode_batch(value, is_pretokenized=words_given)[-1]))  # noqa: B023
 
 
 def test_added_tokens_alone() -> None:

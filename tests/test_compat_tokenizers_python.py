@@ -14,7 +14,7 @@ import texts
 from format_samples import VOCAB
 from polytok.compat import tokenizers as face
 from polytok.compat.tokenizers.tools import Annotation, EncodingVisualizer
-from published import marked
+from published import marked_kinds
 
 original: Any = pytest.importorskip("tokenizers")
 
@@ -151,7 +151,7 @@ def described(encoding: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("families", ["n", "p", "np"])
-@pytest.mark.parametrize("path", marked(FILES), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", marked_kinds(FILES), ids=lambda path: path.stem)
 def test_encodings_with_components_in_python(path: Path, families: str) -> None:
     pair = [with_python(package, path, families) for package in (original, face)]
     added = [token.content for token in pair[0].get_added_tokens_decoder().values()]

@@ -19,7 +19,7 @@ from polytok.cutting.characters import characters, whole_character
 from polytok.cutting.engine import Engine
 from polytok.reference import cutting
 from polytok.text_places import places
-from published import every_vocabulary
+from published import every_kind
 from reference_specs import DATA
 from texts import VocabularyPieces, generate_texts
 
@@ -103,7 +103,7 @@ def test_small_vocabularies(name: str) -> None:
 
 
 @pytest.mark.usefixtures("blocks")
-@every_vocabulary
+@every_kind
 def test_real_vocabularies(name: str) -> None:
     vocabulary = all_vocabularies()[name]
     tokenizer, rng = vocabulary.load(), random.Random(4)

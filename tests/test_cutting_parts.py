@@ -15,7 +15,7 @@ from polytok import ArgumentError, Options, Parts, Tokenizer
 from polytok.cutting import chunks, counts, engine
 from polytok.reference import cutting
 from polytok.spec import Lowercase
-from published import every_file
+from published import every_kind_of_file
 from tokenizer_samples import rank_spec
 
 OPTIONS = [Options(), Options(add_special=True)]
@@ -97,7 +97,7 @@ def test_small_vocabularies(name: str) -> None:
 
 
 @pytest.mark.usefixtures("blocks")
-@every_file
+@every_kind_of_file
 def test_real_vocabularies(path: Path) -> None:
     tokenizer, rng = polytok.load(path), random.Random(4)
     for parts in difficult_parts(tokenizer, 12):

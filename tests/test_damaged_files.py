@@ -25,9 +25,9 @@ from polytok import Tokenizer, byte_level, conversion, formats
 from polytok.errors import EncodeError, FormatError, PolytokError, SpecError
 from polytok.spec import Spec
 
-FLIPS = int(os.environ.get("POLYTOK_FLIPS", "3000"))
+FLIPS = int(os.environ.get("POLYTOK_FLIPS", "1000"))
 SECONDS_FOR_REAL_FILES = 3
-MAX_ENDS = 2500
+MAX_ENDS = 800
 
 BYTE_LEVEL = list(byte_level.BYTES)
 BPE_MODEL = {"type": "BPE", "vocab": {text: id for id, text in enumerate([*BYTE_LEVEL, "th", "the", "<unk>"])}}
@@ -145,7 +145,7 @@ def use_tokenizer(tokenizer: Tokenizer) -> None:
 
 
 def ends(data: bytes) -> range:
-    """Returns the places at which a file is truncated: all of a short file."""
+    """Returns the places at which a file is truncated: all of a short file, and at most ``MAX_ENDS``."""
     return range(0, len(data), 1 + len(data) // MAX_ENDS)
 
 
@@ -178,7 +178,7 @@ def check_writing(spec: Spec) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL_FILES)
-def test_small_files_truncated_anywhere(name: str) -> None:
+def test_truncated_small_files(name: str) -> None:
     format_name, data = SMALL_FILES[name]()
     for end in ends(data):
         load_and_use(data[:end], format_name)
@@ -198,12 +198,12 @@ def test_files_that_load_together(damaged: str) -> None:
 
 
 @pytest.mark.parametrize("path", REAL_FILES)
-def test_real_files_truncated_at_every_percent(path: str) -> None:
+def test_truncated_real_files(path: str) -> None:
     data = real(path)
-    for percent in range(100):
+    for percent in range(0, 100, 3):
         cut = data[: len(data) * percent // 100]
         load_and_use(cut, None)
-        if percent % 10 == 0:
+        if percent % 9 == 0:
             load_and_use(cut, REAL_FILES[path])
 
 

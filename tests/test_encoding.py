@@ -198,7 +198,7 @@ def set_up(reference: Any, truncation: Truncation | None, padding: Padding | Non
     paddings,
     st.booleans(),
 )
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_options_against_the_reference(
     name: str,
     batch: list[tuple[str, str | None]],

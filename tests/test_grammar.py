@@ -32,6 +32,7 @@ NAMES = [
         for name in ("gpt2.json", "mistral03.json", "ggml-vocab-llama-spm", "xlnet_base_cased.json")
     ),
 ]
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))]
 DATE = r"[a-z]{3,8} [0-9]{4}-[0-9]{2}-[0-9]{2}"
 OBJECT = r'\{"name": "[a-z ]{1,12}", "colours": \["red"(, "dark green"){0,2}\], "number": [1-9][0-9]{0,2}\}'
 SCHEMA = {
@@ -93,7 +94,7 @@ def json_grammar(schema: Any) -> str:
     return llguidance.LLMatcher.grammar_from_json_schema({**schema, "x-guidance": {"whitespace_flexible": False}})
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_llguidance_follows_grammars(tokenizer: Tokenizer, seed: int) -> None:
     ll_tokenizer = grammar.llguidance(tokenizer, eos=end_of_text(tokenizer))
     assert ll_tokenizer.is_canonical
@@ -131,7 +132,7 @@ def test_special_tokens_of_llguidance() -> None:
 # outlines_core
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_outlines_follows_a_pattern(tokenizer: Tokenizer, seed: int) -> None:
     vocabulary = grammar.outlines_core(tokenizer, eos=end_of_text(tokenizer))
     assert vocabulary.get_eos_token_id() == end_of_text(tokenizer)

@@ -15,7 +15,7 @@ from format_samples import SMALL, sentencepiece_spec
 from parity.vocabularies import all_vocabularies
 from polytok import EncodeError, Kind, Tokenizer
 from polytok.healing import Healed
-from published import every_vocabulary
+from published import every_kind
 from reference_specs import needs_data
 from texts import generate_texts
 
@@ -31,7 +31,7 @@ def default() -> Tokenizer:
 
 
 @needs_data
-@every_vocabulary
+@every_kind
 def test_the_bytes_of_ids_are_the_decoded_text(name: str) -> None:
     """Tests this except for spaces at the start, and except where decoding repairs the spaces before punctuation."""
     vocabulary = all_vocabularies()[name]
@@ -100,7 +100,7 @@ def prefixes(tokenizer: Tokenizer) -> Iterator[bytes]:
 
 
 @needs_data
-@every_vocabulary
+@every_kind
 def test_masks_of_published_vocabularies(name: str) -> None:
     tokenizer = all_vocabularies()[name].load()
     for prefix in prefixes(tokenizer):
@@ -157,7 +157,7 @@ def test_a_healed_prompt_is_continued(name: str) -> None:
 
 
 @needs_data
-@every_vocabulary
+@every_kind
 def test_the_removed_ids_are_those_of_the_definition(name: str) -> None:
     vocabulary = all_vocabularies()[name]
     tokenizer = vocabulary.load()

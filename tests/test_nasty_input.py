@@ -21,7 +21,7 @@ from parity.references import SentencePiece
 from parity.vocabularies import all_vocabularies
 from polytok import FormatError, Kind, SpecError, TokenIdError, conversion
 from polytok.spec import BytesDecode, ChainDecode
-from published import every_vocabulary
+from published import NAMES, every_vocabulary, marked_pairs
 from reference_specs import needs_data
 
 
@@ -63,8 +63,7 @@ LONG = 1_000_000
 
 
 @needs_data
-@pytest.mark.parametrize("run", RUNS)
-@every_vocabulary
+@pytest.mark.parametrize(("name", "run"), marked_pairs(NAMES, list(RUNS)))
 def test_long_runs(name: str, run: str) -> None:
     tokenizer = all_vocabularies()[name].load()
     ids = tokenizer.encode(RUNS[run])

@@ -184,10 +184,18 @@ def generate_ids(seed: int, count: int, usual_ids: Sequence[int], favourite_ids:
         yield [rng.choice(favourite_ids if rng.random() < favourite_share else usual_ids) for _ in range(length)]
 
 
+_LONG_LINE = 5_000
+
+
 def first_lines(path: Path, limit: int) -> list[bytes]:
-    """Reads the first lines of a file, with their line breaks; stops after the line that reaches ``limit`` bytes."""
+    """Reads the first lines of a file, with their line breaks; stops after the line that reaches ``limit`` bytes.
+
+    That line is cut if it is far longer: the only line of a file can have 900 KB, more than all others together.
+    """
     with path.open("rb") as file:
-        return file.readlines(limit)
+        lines = file.readlines(limit)
+    lines[-1:] = [next(split_into_blocks(line, limit + _LONG_LINE)) for line in lines[-1:]]
+    return lines
 
 
 def split_into_blocks(data: bytes, size: int) -> Iterator[bytes]:

@@ -9,7 +9,10 @@ from conversions.page import PAGE
 from reference_specs import DATA, needs_data
 
 TEXTS = 150
-_SLOW = ("tekken/mistral2410_rebuilt.json", "huggingface/xlnet_base_cased.json", "gguf/ggml-vocab-gpt-2.gguf")
+_SLOW = {
+    *("sentencepiece/test_model.model", "tekken/mistral2410_rebuilt.json", "huggingface/gpt2.json"),
+    *("huggingface/xlnet_base_cased.json", "gguf/ggml-vocab-gpt-2.gguf", "gguf/ggml-vocab-llama-spm.gguf"),
+}
 SOURCES = [
     pytest.param(name, marks=[pytest.mark.slow] if name in _SLOW else [])
     for name in matrix.SLICE

@@ -248,5 +248,5 @@ def minbpe_spec(name: str) -> Spec:
 
 @functools.cache
 def _train(pattern: str | None) -> Spec:
-    sample = [path.read_bytes()[:1500].decode(errors="ignore") for path in sorted((DATA / "corpus").glob("*.txt"))]
+    sample = [path.read_bytes()[:500].decode(errors="ignore") for path in sorted((DATA / "corpus").glob("*.txt"))]
     return reference.train("\n".join(sample), MINBPE_SIZE, pattern)

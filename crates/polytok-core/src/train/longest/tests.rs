@@ -116,6 +116,11 @@ proptest! {
             prop_assert_eq!(tally.removal_costs[number], tokens(&words, &entries_without_one) - tokens_now);
         }
     }
+}
+
+proptest! {
+    // A case trains four times.
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn the_result_depends_only_on_the_counts(texts in some_words()) {

@@ -45,7 +45,7 @@ fn counts_have_64_bits() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn rounds_learn_the_same_merges(
