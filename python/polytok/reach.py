@@ -99,8 +99,8 @@ def usages(
         examined_entries = [entry for entry in all_entries if _is_examined(entry, context, words)]
         unused_by_entry: dict[bytes, UnusedEntry] = {}
         for before in texts_before:
-            for unused in tests.unused(examined_entries, before):
-                unused_by_entry.setdefault(unused.entry, unused)
+            undecided_entries = [entry for entry in examined_entries if entry not in unused_by_entry]
+            unused_by_entry |= {unused.entry: unused for unused in tests.unused(undecided_entries, before)}
         unused_entries = tuple(unused_by_entry[entry] for entry in examined_entries if entry in unused_by_entry)
         results.append(Usage(context, len(examined_entries), unused_entries))
     return tuple(results)
