@@ -327,6 +327,25 @@ def test_published_vocabularies_equal_the_twin(path: Path) -> None:
         assert tokenizer.encode(parts) == expected, parts
 
 
+# User-defined pieces that a normalizer changes
+
+
+@pytest.mark.parametrize("model", [Bpe("score", "chars"), Unigram(), Char()])
+def test_user_defined_pieces_of_normalized_text(model: Bpe | Unigram | Char) -> None:
+    """A normalizer without SentencePiece's rules changes user-defined pieces, too: `<X>` is found as `<x>`."""
+    kinds = {"<x>": Kind.USER_DEFINED, "<X>": Kind.USER_DEFINED}
+    tokenizer = tokenizer_of(Spec(rows_of(kinds), model, normalize=(Lowercase(),), unknown="unk"))
+    (id,) = tokenizer.encode("<x>")
+    plain = tokenizer.encode("<x")
+    for text in ("<x>", "<X>"):
+        assert tokenizer.encode(Parts([(text, True), ("A", False)])) == tokenizer.encode("<x>a")
+        assert tokenizer.encode(Parts([(text, False), ("<", True)]))[: len(plain)] == plain
+        assert id not in tokenizer.encode(Parts([(text, False), ("<", True)]))
+    rng = Random(7)
+    for _ in range(300):
+        check_laws(tokenizer, random_parts(rng, [*SYMBOLS, "A", "É"], ["<x>", "<X>"]))
+
+
 # Hugging Face's flags
 
 

@@ -158,6 +158,13 @@ impl Normalizer {
         }
     }
 
+    /// Reports whether the normalizer copies the user-defined pieces of a text, except their spaces, as SentencePiece
+    /// does. Other steps change pieces as they change other text; a space before the text changes none.
+    pub fn copies_user_defined(&self) -> bool {
+        let first = self.steps.iter().find(|step| !matches!(step, NormalizeStep::PrefixSpace));
+        matches!(first, Some(NormalizeStep::SentencePiece(_) | NormalizeStep::Ugm(_)))
+    }
+
     /// Reports whether the last step inserts a space before every text.
     pub fn has_prefix_space(&self) -> bool {
         matches!(self.steps.last(), Some(NormalizeStep::PrefixSpace))

@@ -47,7 +47,9 @@ impl<'a> TrustedRuns<'a> {
             return Ok(None);
         }
         let mut coded_part = part.checked_to_vec();
-        let has_codes = codes.is_some_and(|codes| codes.replace(&mut coded_part, &part_runs, Stage::Raw));
+        // Other normalizers take only UTF-8, and change pieces as they change other text.
+        let has_codes = tokenizer.normalizer.copies_user_defined()
+            && codes.is_some_and(|codes| codes.replace(&mut coded_part, &part_runs, Stage::Raw));
         let mut text = Vec::new();
         let origin = tokenizer.normalizer.normalize_with_origin(&coded_part, false, &mut text)?;
         if text.len() >= u32::MAX as usize {
