@@ -70,7 +70,7 @@ fn separated(items: &[String]) -> String {
 }
 
 proptest! {
-    #![proptest_config(property_config(3000))]
+    #![proptest_config(property_config(1000))]
 
     #[test]
     fn generated_patterns(

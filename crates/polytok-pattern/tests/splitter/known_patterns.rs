@@ -89,11 +89,12 @@ fn pieces_that_begin_before_a_run() {
 #[test]
 fn every_code_point() {
     // Tests each code point between two letters, after a space, and alone on a line. A call checks many code points,
-    // because most of the time is spent in calls.
+    // because most of the time is spent in calls. The planes 4 to 13 are unassigned in Unicode 17.0, 15 and 16 private.
     for compared in published_patterns() {
         compared.splitter.prepare();
         let mut text = String::new();
-        for (index, c) in ('\0'..=char::MAX).enumerate() {
+        let chars = ('\0'..='\u{3FFFF}').chain('\u{E0000}'..='\u{EFFFF}').chain([char::MAX]);
+        for (index, c) in chars.enumerate() {
             text.extend(['a', c, 'B', ' ', c, '\n', c, '\n']);
             if index % 128 == 127 {
                 compared.check(&text);
@@ -134,10 +135,10 @@ fn nasty_texts() {
     }
 }
 
-/// The texts would take a quadratic scanner hours.
+/// The texts would take a quadratic scanner many minutes.
 #[test]
 fn worst_cases_are_linear() {
-    const SIZE: usize = 1 << 20;
+    const SIZE: usize = 1 << 18;
     let long = |unit: &str| unit.repeat(SIZE / unit.len());
     let mut texts: Vec<String> = [
         "a", "A", " ", "\n", "\r\n", ".", "1", "aA", "Aa", "AAAa", " \n", "\n ", "'s", "/", "漢", "\u{301}", "ʰ",
