@@ -100,6 +100,48 @@ def _file_jobs(tokenizers: dict[str, polytok.Tokenizer], folder: Path) -> dict[s
     return jobs
 
 
+def _many_jobs(folder: Path) -> dict[str, Job]:
+    """Jobs with thousands of small items, whose lists are long."""
+    words = [f"<{n}>" for n in range(9_000)]
+    spec = polytok.train(LINES, kind="bpe", vocab_size=9_300, special_tokens=words).spec
+    tokenizer, unigram = polytok.Tokenizer(spec), polytok.train(LINES, kind="unigram", vocab_size=300)
+    default = polytok.load("default")
+    one = tokenizer.encode("a")[0]
+    parts = polytok.Parts([(word, n % 2 == 0) for n, word in enumerate(words)])
+    tokenizer.encode(parts)
+    path = folder / "many.gguf"
+    default.save(path)
+
+    def decoders() -> object:
+        streams = tokenizer.decoders(9_000)
+        lists = [streams.push([one] * 9_000), streams.push([[one, one]] * 9_000)]
+        return [lists, streams.stopped, streams.consumed]
+
+    def text_counts() -> object:
+        return polytok.count_words(words * 2, kind="bpe").words("most_frequent").to_list()
+
+    def changes() -> object:
+        text = default.incremental(LONG_TEXT)
+        text.set_text(LONG_TEXT[:5] + "changed" + LONG_TEXT[9:])
+        text.append(TEXT)
+        return [text.ids, text.copy().ids]
+
+    return {
+        "decoders": decoders,
+        "decoder with stop texts": lambda: tokenizer.decoder(stop=words).push([one]),
+        "ids that do not exist": lambda: tokenizer.decoder(unknown="skip").push([-1] * 20_000),
+        "parts": lambda: tokenizer.encode(polytok.Parts(list(parts))),
+        "special tokens": lambda: tokenizer.special_tokens,
+        "texts of special tokens": lambda: tokenizer.encoding("".join(words), special="all").tokens,
+        "segmentations": lambda: unigram.nbest(TEXT, 2),
+        "a sample": lambda: unigram.sample(TEXT, alpha=0.5, seed=1),
+        "compile": lambda: polytok.Tokenizer(spec).count("a"),
+        "gguf": lambda: polytok.load(path).count("a"),
+        "counted words": text_counts,
+        "a text that changes": changes,
+    }
+
+
 def _training_jobs() -> dict[str, Job]:
     def train(kind: str) -> Job:
         return lambda: polytok.train(LINES, kind=kind, vocab_size=400).encode(TEXT[:1000])
@@ -111,6 +153,8 @@ def _jobs(group: str, folder: Path) -> dict[str, Job]:
     """The jobs of a group."""
     if group == "training":
         return _training_jobs()
+    if group == "many":
+        return _many_jobs(folder)
     tokenizers = _vocabularies()
     return _file_jobs(tokenizers, folder) if group == "files" else _encoding_jobs(tokenizers[group])
 
@@ -155,7 +199,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("group", ["bpe", "unigram", "wordpiece", "files", "training"])
+@pytest.mark.parametrize("group", ["bpe", "unigram", "wordpiece", "files", "training", "many"])
 def test_refused_memory_is_a_memory_error(group: str, library: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "LD_PRELOAD": str(library), "RUST_BACKTRACE": "1"}
     command = [sys.executable, __file__, group, str(tmp_path), str(library)]

@@ -14,7 +14,7 @@
 
 use finder::SpecialFinder;
 use hashbrown::{HashMap, HashSet};
-use polytok_memory::{self as memory, Collect, Copied, Grow, GrowMap};
+use polytok_memory::{self as memory, Collect, Copied, Grow, GrowMap, TryCollect};
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, Matching, SpecialToken};
@@ -146,12 +146,14 @@ impl Specials {
         role: impl Fn(&SpecialToken) -> Option<bool>,
         normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Option<SpecialSet>> {
-        let searched_tokens = self.tokens.iter().filter(|token| !token.text.is_empty());
-        let tokens_and_roles = searched_tokens.filter_map(|token| Some((token.clone(), role(token)?)));
-        let (normalized_tokens, raw_tokens): (Vec<_>, Vec<_>) =
-            tokens_and_roles.partition(|(token, _)| token.normalized);
+        let (mut normalized_tokens, mut raw_tokens) = (Vec::new(), Vec::new());
+        for token in self.tokens.iter().filter(|token| !token.text.is_empty()) {
+            let Some(is_recognized) = role(token) else { continue };
+            let tokens = if token.normalized { &mut normalized_tokens } else { &mut raw_tokens };
+            tokens.checked_push((token.clone(), is_recognized));
+        }
         let normalized_texts: Vec<Vec<u8>> =
-            normalized_tokens.iter().map(|(token, _)| normalize(&token.text)).collect::<Result<_>>()?;
+            normalized_tokens.iter().map(|(token, _)| normalize(&token.text)).checked_try_collect()?;
         let raw_texts = raw_tokens.iter().map(|(token, _)| token.text.clone()).checked_collect();
         let raw = SpecialFinder::new(raw_tokens, raw_texts, self.matching)?;
         let normalized = SpecialFinder::new(normalized_tokens, normalized_texts, self.matching)?;

@@ -19,7 +19,7 @@ use polytok_core::tokenizer::Tokenizer;
 use polytok_memory::{self as memory, Collect};
 use pyo3::prelude::*;
 
-use crate::errors::row_error;
+use crate::errors::{catch, row_error};
 pub use export::{PyArrowArray, PyArrowStream};
 pub use import::texts;
 
@@ -70,7 +70,7 @@ fn each<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, given) = (column.py(), import::chunks(column)?);
     let result = result(&given.data_type);
-    let (mut made, mut before) = (Vec::with_capacity(given.chunks.len()), 0);
+    let (mut made, mut before) = (catch(|| memory::with_capacity(given.chunks.len()))?, 0);
     for texts in &given.chunks {
         let run = || memory::run_caught(|| convert(texts, &result));
         let converted = py.detach(run).unwrap_or_else(|refused| Err((0, refused.into())));

@@ -4,6 +4,7 @@
 //! threads, such as the thread of an event loop, would stop for all this time. Therefore the lists of this module are
 //! created in slices, and other threads can run between two slices.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -63,4 +64,21 @@ pub fn list<'py>(
         list.push(item?)?;
     }
     Ok(list.finish())
+}
+
+/// Creates a list of values that PyO3 converts to objects. PyO3's own conversion of a `Vec` panics if the system refuses
+/// the memory of the list.
+pub fn of_values<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    values: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
+) -> PyResult<Bound<'py, PyList>> {
+    list(py, values.into_iter().map(|value| value.into_bound_py_any(py)))
+}
+
+/// Creates a list of values that PyO3 converts to objects, or raises the error of the first that is one.
+pub fn of_results<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    values: impl IntoIterator<Item = PyResult<T>, IntoIter: ExactSizeIterator>,
+) -> PyResult<Bound<'py, PyList>> {
+    list(py, values.into_iter().map(|value| value?.into_bound_py_any(py)))
 }

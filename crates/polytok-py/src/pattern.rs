@@ -4,20 +4,23 @@
 use polytok_pattern::Splitter;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyList;
 
 use crate::errors::{catch, to_python};
+use crate::lists;
 use crate::objects::Items;
 
 /// Reports for each text whether the pattern has a non-empty match in the text; false for bytes that are not UTF-8.
 #[pyfunction]
-fn pattern_matches(pattern: &str, texts: Items<PyBackedBytes>) -> PyResult<Vec<bool>> {
+fn pattern_matches<'py>(py: Python<'py>, pattern: &str, texts: Items<PyBackedBytes>) -> PyResult<Bound<'py, PyList>> {
     let splitter = catch(|| Splitter::compile(pattern))?.map_err(|error| to_python(error.into()))?;
     let matches = |text: &PyBackedBytes| {
         let Ok(text) = std::str::from_utf8(text) else { return Ok(false) };
         let mut is_found = false;
-        splitter.split(text, |start, end| is_found |= start < end).map(|()| is_found)
+        splitter.split(text, |start, end| is_found |= start < end).map_err(|error| to_python(error.into()))?;
+        Ok(is_found)
     };
-    texts.0.iter().map(matches).collect::<Result<_, polytok_pattern::Error>>().map_err(|error| to_python(error.into()))
+    lists::of_results(py, texts.0.iter().map(matches))
 }
 
 /// Reports whether the matches of a pattern provably cover every text; false if the pattern does not compile.

@@ -6,7 +6,7 @@ use polytok_core::spec::{
     SentencePieceVersion, Spec, SpecialToken, Split, TemplatePart, TrimOffsets, UnigramRules, VocabColumns,
 };
 use polytok_core::token_id::TokenId;
-use polytok_memory::Copied;
+use polytok_memory::{Copied, TryCollect};
 use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -83,17 +83,20 @@ fn read_named<T: Named>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<T> {
 
 /// Reads a field that is a sequence.
 fn list<T>(object: &Bound<'_, PyAny>, name: &str, read: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<Vec<T>> {
-    object.getattr(name)?.try_iter()?.map(|item| read(&item?)).collect()
+    let items = object.getattr(name)?.try_iter()?;
+    catch(|| items.map(|item| read(&item?)).checked_try_collect())?
 }
 
 /// Reads the steps of a Spec's `normalize`.
 pub fn read_normalize_steps(steps: &Bound<'_, PyAny>) -> PyResult<Vec<Normalize>> {
-    steps.try_iter()?.map(|step| normalize_step(&step?)).collect()
+    let steps = steps.try_iter()?;
+    catch(|| steps.map(|step| normalize_step(&step?)).checked_try_collect())?
 }
 
 /// Reads the steps of a Spec's `split`.
 pub fn split_steps(steps: &Bound<'_, PyAny>) -> PyResult<Vec<Split>> {
-    steps.try_iter()?.map(|step| split_step(&step?)).collect()
+    let steps = steps.try_iter()?;
+    catch(|| steps.map(|step| split_step(&step?)).checked_try_collect())?
 }
 
 /// Reads a field of bytes.
@@ -112,7 +115,7 @@ fn special_token(token: &Bound<'_, PyAny>) -> PyResult<SpecialToken> {
     let text = token.getattr("text")?;
     Ok(SpecialToken {
         text: match text.cast::<PyBytes>() {
-            Ok(bytes) => bytes.as_bytes().to_vec(),
+            Ok(bytes) => catch(|| bytes.as_bytes().checked_to_vec())?,
             Err(_) => text.extract::<String>()?.into_bytes(),
         },
         id: TokenId(field(token, "id")?),

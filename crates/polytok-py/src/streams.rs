@@ -3,6 +3,7 @@
 //! A class locks its streams only while no Python code can run: ids are read before, and lists, and exceptions whose
 //! creation runs Python code, are created after the lock is held. So no thread waits for a lock that it holds itself.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -12,15 +13,16 @@ use polytok_core::streams::{
     ByteOptions, ByteStream, InvalidBytes, StreamBuffers, StreamError, TextOptions, TextStream, UnknownIds,
 };
 use polytok_core::tokenizer::Tokenizer;
-use polytok_memory::{self as memory, Collect, Copied, Grow};
+use polytok_memory::{self as memory, Collect, Copied, Grow, TryCollect};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::errors::{catch, to_python};
 use crate::gil::lock;
 use crate::ids::{self, Ids, MAX_ATTACHED_IDS};
-use crate::objects;
-use crate::text;
+use crate::lists::{self, NewList};
+use crate::objects::{self, Items};
+use crate::text::{self, PyText};
 
 /// An id that stands for integers that no id can have.
 const NO_ID: u32 = u32::MAX;
@@ -35,17 +37,19 @@ pub fn unknown_ids(unknown: Option<&str>) -> UnknownIds {
 }
 
 /// The options of a stream of text.
-pub fn text_options(bytes: ByteOptions, errors: &str, stop: &[Bound<'_, PyAny>]) -> PyResult<Arc<TextOptions>> {
+pub fn text_options(bytes: ByteOptions, errors: &str, stop: &Items<Bound<'_, PyAny>>) -> PyResult<Arc<TextOptions>> {
     let invalid_bytes = match errors {
         "strict" => InvalidBytes::Strict,
         "ignore" => InvalidBytes::Ignore,
         _ => InvalidBytes::Replace,
     };
-    let stop: Vec<String> = stop
-        .iter()
-        .map(|stop| Ok(String::from_utf8_lossy(&text::text(stop)?).into_owned()))
-        .collect::<PyResult<_>>()?;
-    Ok(Arc::new(TextOptions { bytes, invalid_bytes, stop: StopTexts::new(&stop).map_err(to_python)? }))
+    let texts = stop.0.iter().map(|stop| text::text(stop));
+    let stop = catch(|| -> PyResult<StopTexts> {
+        let texts: Vec<PyText> = texts.checked_try_collect()?;
+        let texts: Vec<Cow<str>> = texts.iter().map(|text| memory::lossy(text)).checked_collect();
+        StopTexts::new(&texts).map_err(to_python)
+    })??;
+    Ok(Arc::new(TextOptions { bytes, invalid_bytes, stop }))
 }
 
 /// Converts an error of a stream; bytes that are not UTF-8 raise Python's own error.
@@ -75,7 +79,8 @@ fn read_ids(item: &Bound<'_, PyAny>, unknown: UnknownIds) -> PyResult<Ids> {
             if item.try_iter().is_err() {
                 return id_or_none(item).map(|id| Ids::Long(vec![id]));
             }
-            item.try_iter()?.map(|item| id_or_none(&item?)).collect::<PyResult<_>>().map(Ids::Long)
+            let items = item.try_iter()?;
+            catch(|| items.map(|item| id_or_none(&item?)).checked_try_collect())?.map(Ids::Long)
         }
         other => other,
     }
@@ -255,7 +260,7 @@ impl PyTextStreams {
         if let Ok(number) = item.cast_exact::<PyInt>()
             && let Ok(id) = number.extract::<u32>()
         {
-            read.ids.push(id);
+            catch(|| read.ids.checked_push(id))?;
         } else if !item.is_none() {
             let place = read.ends.len();
             let unknown = lock(item.py(), &self.streams)
@@ -264,13 +269,13 @@ impl PyTextStreams {
             let ids = read_ids(item, unknown)?;
             catch(|| read.ids.checked_extend_from_slice(ids.as_slice()))?;
         }
-        read.ends.push(read.ids.len());
-        Ok(())
+        catch(|| read.ends.checked_push(read.ids.len()))
     }
 
     /// Decodes the ids for each place. All ids are checked before any id is decoded, so that an unknown id does not
     /// change a stream.
-    fn push_read<'py>(&self, py: Python<'py>, read: &PlaceIds) -> PyResult<Vec<Bound<'py, PyString>>> {
+    fn push_read<'py>(&self, py: Python<'py>, read: &PlaceIds) -> PyResult<Bound<'py, PyList>> {
+        let mut list = NewList::with_room(py, read.ends.len())?;
         let mut guard = lock(py, &self.streams);
         let count = guard.places.len();
         if read.ends.len() != count {
@@ -296,7 +301,9 @@ impl PyTextStreams {
             }
             texts.push(objects::string(py, out)?);
         }
-        Ok(texts)
+        drop(guard);
+        texts.into_iter().try_for_each(|text| list.push(text.into_any()))?;
+        Ok(list.finish())
     }
 }
 
@@ -308,29 +315,33 @@ impl PyTextStreams {
 
     /// Adds streams with the same options; returns their places. Free places are used first.
     #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
-    fn add(
+    fn add<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         count: usize,
         skip_special: bool,
         is_eager: bool,
         unknown: Option<&str>,
         errors: &str,
-        stop: Vec<Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<usize>> {
+        stop: Items<Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
         let options =
             text_options(ByteOptions { skip_special, unknown: unknown_ids(unknown), is_eager }, errors, &stop)?;
         let mut streams = lock(py, &self.streams);
-        let mut free_places: Vec<usize> =
-            streams.places.iter().enumerate().filter(|(_, stream)| stream.is_none()).map(|(place, _)| place).collect();
-        free_places.truncate(count);
-        let new_places = streams.places.len()..streams.places.len() + count - free_places.len();
-        streams.places.resize(new_places.end, None);
-        free_places.extend(new_places);
+        let free_places = catch(|| {
+            let places = streams.places.iter().enumerate();
+            let mut free_places: Vec<usize> =
+                places.filter(|(_, stream)| stream.is_none()).map(|(place, _)| place).take(count).checked_collect();
+            let new_places = streams.places.len()..streams.places.len().saturating_add(count - free_places.len());
+            free_places.checked_extend(new_places.clone());
+            streams.places.checked_resize(new_places.end, None);
+            free_places
+        })?;
         for &place in &free_places {
             streams.places[place] = Some(TextStream::new(options.clone()));
         }
-        Ok(free_places)
+        drop(streams);
+        lists::of_values(py, free_places)
     }
 
     /// Removes a stream; its place is free.
@@ -342,7 +353,7 @@ impl PyTextStreams {
     }
 
     /// Decodes an id, several ids or None for each place, and returns the text that is complete now for each place.
-    fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
+    fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.push_read(py, &self.read(ids)?)
     }
 
@@ -363,15 +374,17 @@ impl PyTextStreams {
 
     /// The stop text that was found for each place.
     #[getter]
-    fn stopped(&self, py: Python<'_>) -> Vec<Option<String>> {
+    fn stopped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let stopped = |stream: &Option<TextStream>| stream.as_ref()?.stopped().map(str::to_owned);
-        let texts: Vec<_> = lock(py, &self.streams).places.iter().map(stopped).collect();
-        texts
+        let texts = catch(|| lock(py, &self.streams).places.iter().map(stopped).checked_collect())?;
+        lists::of_values(py, texts)
     }
 
     /// The number of decoded ids for each place.
     #[getter]
-    fn consumed(&self, py: Python<'_>) -> Vec<u64> {
-        lock(py, &self.streams).places.iter().map(|stream| stream.as_ref().map_or(0, TextStream::consumed)).collect()
+    fn consumed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let consumed = |stream: &Option<TextStream>| stream.as_ref().map_or(0, TextStream::consumed);
+        let counts = catch(|| lock(py, &self.streams).places.iter().map(consumed).checked_collect())?;
+        lists::of_values(py, counts)
     }
 }

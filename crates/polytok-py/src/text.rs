@@ -9,6 +9,7 @@ use polytok_core::batch::BatchText;
 use polytok_core::error::Error;
 use polytok_core::normalize::output::Span;
 use polytok_core::tokenizer::Trusted;
+use polytok_memory::Collect;
 use polytok_str::from_utf8::MeasuredText;
 use polytok_str::{Unit, from_utf8, to_utf8};
 use pyo3::exceptions::PyTypeError;
@@ -17,9 +18,10 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::errors::to_python;
+use crate::errors::{catch, to_python};
 use crate::gil::run_detached_if_long;
 use crate::layout::{self, Characters, NewStr};
+use crate::objects::Items;
 
 /// The maximum size, in bytes, of a buffer that a thread keeps for its next text.
 const MAX_KEPT_BUFFER: usize = 1 << 18;
@@ -57,10 +59,11 @@ pub struct PyParts {
 impl PyParts {
     #[new]
     #[pyo3(signature = (text, runs, is_part=false))]
-    fn new(text: PyBackedBytes, runs: Vec<(u64, u64)>, is_part: bool) -> PyParts {
+    fn new(text: PyBackedBytes, runs: Items<(u64, u64)>, is_part: bool) -> PyResult<PyParts> {
         // A text of 4 GiB or more is refused when it is encoded.
         let offset = |offset: u64| offset.min(u32::MAX as u64) as u32;
-        PyParts { text, runs: runs.into_iter().map(|(start, end)| (offset(start), offset(end))).collect(), is_part }
+        let runs = catch(|| runs.0.iter().map(|&(start, end)| (offset(start), offset(end))).checked_collect())?;
+        Ok(PyParts { text, runs, is_part })
     }
 }
 

@@ -27,7 +27,7 @@ pub struct PyTexts(pub Texts);
 type BlockTexts = (PyTexts, usize);
 
 /// The offset of each line without a text, and the reason.
-type MissingTexts = Vec<(usize, String)>;
+type MissingTexts<'py> = Bound<'py, PyList>;
 
 /// An array of numbers.
 type NumberArray<'py> = Bound<'py, PyArray1<i64>>;
@@ -180,13 +180,13 @@ fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last:
 /// Reads a field from the lines of a block of JSON lines; lines of more than `max_bytes` are not parsed. Also returns
 /// the offset of each line without a text, and the reason.
 #[pyfunction]
-fn cut_json_lines(
-    py: Python<'_>,
+fn cut_json_lines<'py>(
+    py: Python<'py>,
     data: PyBackedBytes,
     path: Vec<String>,
     is_last: bool,
     max_bytes: usize,
-) -> PyResult<(PyTexts, usize, MissingTexts)> {
+) -> PyResult<(PyTexts, usize, MissingTexts<'py>)> {
     if path.len() > MAX_PATH_KEYS {
         return Err(argument_error(format!(
             "the path of the field has {} keys; write one with at most {MAX_PATH_KEYS}",
@@ -196,7 +196,8 @@ fn cut_json_lines(
     let field = path.join(".");
     let path: Vec<Vec<u8>> = path.into_iter().map(String::into_bytes).collect();
     let (texts, used, left) = detach(py, || Ok(texts::json_lines(&data, &path, is_last, max_bytes)))?;
-    Ok((PyTexts(texts), used, left.into_iter().map(|(place, why)| (place, why.describe(&field))).collect()))
+    let missing = lists::of_values(py, left.into_iter().map(|(place, why)| (place, why.describe(&field))))?;
+    Ok((PyTexts(texts), used, missing))
 }
 
 /// The maximum number of keys of a path. The limit is needed because the keys are followed by recursion.

@@ -4,7 +4,7 @@
 use polytok_core::sink::Token;
 use polytok_core::tokenizer::EncodeOptions;
 use polytok_core::utf8::CharOffsets;
-use polytok_memory::{Collect, Grow};
+use polytok_memory::{Collect, Grow, TryCollect};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -130,19 +130,16 @@ impl PyTokenColumns {
     /// Lists the tokens that are special, or unknown with another text than their entry, as pairs: the token's index,
     /// and its text.
     #[pyo3(signature = (start=0, stop=None))]
-    fn own_texts<'py>(
-        &self,
-        py: Python<'py>,
-        start: usize,
-        stop: Option<usize>,
-    ) -> PyResult<Vec<(usize, Bound<'py, PyBytes>)>> {
+    fn own_texts<'py>(&self, py: Python<'py>, start: usize, stop: Option<usize>) -> PyResult<Bound<'py, PyList>> {
         let engine = self.tokenizer.get().engine();
         let own_text = |(at, token): (usize, &Token)| {
             let unknown = || engine.unknown_text(token.own_text.as_deref()).filter(|_| engine.spells_unknown());
             let text = token.special_text().or_else(unknown)?;
             Some(objects::bytes(py, text).map(|text| (at, text)))
         };
-        self.rows(start, stop)?.iter().enumerate().filter_map(own_text).collect()
+        let rows = self.rows(start, stop)?.iter().enumerate();
+        let texts: Vec<(usize, Bound<PyBytes>)> = catch(|| rows.filter_map(own_text).checked_try_collect())??;
+        lists::of_values(py, texts)
     }
 }
 

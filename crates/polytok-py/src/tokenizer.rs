@@ -88,6 +88,11 @@ fn char_spans(text: &[u8], Spans { starts, ends, .. }: &Spans) -> (Vec<u32>, Vec
     (char_starts, ends.iter().map(|&end| chars.count_to(end)).checked_collect())
 }
 
+/// Lists segmentations as pairs of a list of ids and a score.
+fn scored_lists<'py>(py: Python<'py>, segmentations: Vec<(Vec<u32>, f32)>) -> PyResult<Bound<'py, PyList>> {
+    lists::of_results(py, segmentations.into_iter().map(|(ids, score)| Ok((lists::of_values(py, ids)?, score))))
+}
+
 #[pymethods]
 impl PyTokenizer {
     #[new]
@@ -146,9 +151,9 @@ impl PyTokenizer {
     }
 
     /// Lists every special token as (text, id).
-    fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyBytes>, u32)>> {
+    fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let row = |token: &SpecialToken| Ok((objects::bytes(py, &token.text)?, token.id.0));
-        self.tokenizer.specials().tokens().iter().map(row).collect()
+        lists::of_results(py, self.tokenizer.specials().tokens().iter().map(row))
     }
 
     #[pyo3(signature = (text, options=None))]
@@ -440,7 +445,7 @@ impl PyTokenizer {
         is_eager: bool,
         unknown: Option<&str>,
         errors: &str,
-        stop: Vec<Bound<'_, PyAny>>,
+        stop: Items<Bound<'_, PyAny>>,
     ) -> PyResult<PyTextStream> {
         let options = ByteOptions { skip_special, unknown: unknown_ids(unknown), is_eager };
         Ok(PyTextStream::new(self.tokenizer.clone(), text_options(options, errors, &stop)?))
@@ -452,37 +457,37 @@ impl PyTokenizer {
     }
 
     /// Lists the n best segmentations as (ids, score).
-    fn nbest(&self, py: Python<'_>, text: &Bound<'_, PyAny>, n: usize) -> PyResult<Vec<(Vec<u32>, f32)>> {
+    fn nbest<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, n: usize) -> PyResult<Bound<'py, PyList>> {
         let text = text::text(text)?;
-        detach(py, || self.tokenizer.nbest(&text, n))
+        scored_lists(py, detach(py, || self.tokenizer.nbest(&text, n))?)
     }
 
-    fn sample(
+    fn sample<'py>(
         &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
         nbest_size: i32,
         alpha: f32,
         seed: u64,
-    ) -> PyResult<Vec<u32>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let text = text::text(text)?;
-        detach(py, || self.tokenizer.sample(&text, nbest_size, alpha, seed))
+        lists::of_values(py, detach(py, || self.tokenizer.sample(&text, nbest_size, alpha, seed))?)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
-    fn sample_with_score(
+    fn sample_with_score<'py>(
         &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
         num_samples: usize,
         alpha: f32,
         without_replacement: bool,
         include_best: bool,
         seed: u64,
-    ) -> PyResult<Vec<(Vec<u32>, f32)>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let text = text::text(text)?;
         let options = SampleOptions { num_samples, alpha, without_replacement, include_best };
-        detach(py, || self.tokenizer.sample_with_score(&text, options, seed))
+        scored_lists(py, detach(py, || self.tokenizer.sample_with_score(&text, options, seed))?)
     }
 
     fn entropy(&self, py: Python<'_>, text: &Bound<'_, PyAny>, alpha: f32) -> PyResult<f32> {

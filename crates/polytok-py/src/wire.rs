@@ -7,11 +7,12 @@ use polytok_core::wire::sentencepiece_check::{ModelType, PieceRules, check_piece
 use polytok_core::wire::{llama2c, minbpe, pairs, rank_file, rwkv, sentencepiece, tekken};
 use polytok_memory::Collect;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 
 use crate::columns::{self, Merges, PyColumn};
 use crate::errors::{self, catch};
-use crate::objects;
+use crate::lists;
+use crate::objects::{self, Items};
 
 mod gguf;
 mod huggingface;
@@ -158,13 +159,14 @@ fn tekken_vocab_range(data: &[u8]) -> PyResult<(usize, usize)> {
 
 /// The columns of the live entries, the rows whose `token_str` differs from the decoded bytes, and the offsets at which
 /// the remaining entries begin and end.
-type TekkenVocab<'py> = (PyColumns<'py>, Vec<(u32, Option<String>)>, Option<(usize, usize)>);
+type TekkenVocab<'py> = (PyColumns<'py>, Bound<'py, PyList>, Option<(usize, usize)>);
 
 /// Reads the vocabulary of tekken.json.
 #[pyfunction]
 fn tekken_read<'py>(py: Python<'py>, vocab: &[u8], live: u32, first_id: u32) -> PyResult<TekkenVocab<'py>> {
     let read = tekken::read(vocab, live, first_id).map_err(raised)?;
-    Ok((to_python(py, read.columns)?, read.unequal_texts, read.unused.map(|unused| (unused.start, unused.end))))
+    let unequal_texts = lists::of_values(py, read.unequal_texts)?;
+    Ok((to_python(py, read.columns)?, unequal_texts, read.unused.map(|unused| (unused.start, unused.end))))
 }
 
 /// Writes the entries of tekken.json's vocabulary, with the texts of `layout` around the fields of an entry.
@@ -172,14 +174,14 @@ fn tekken_read<'py>(py: Python<'py>, vocab: &[u8], live: u32, first_id: u32) -> 
 fn tekken_write<'py>(
     py: Python<'py>,
     vocab: &Bound<'py, PyAny>,
-    odd_texts: Vec<(u32, Option<String>)>,
+    odd_texts: Items<(u32, Option<String>)>,
     layout: [String; 5],
     ascii: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let [rank, bytes, text, end, separator] = layout;
     let layout = tekken::Layout { rank, bytes, text, end, separator, ascii };
     let columns = read_vocab(vocab)?;
-    objects::bytes(py, &catch(|| tekken::write(&columns, &odd_texts, &layout))?)
+    objects::bytes(py, &catch(|| tekken::write(&columns, &odd_texts.0, &layout))?)
 }
 
 /// Adds the functions to the module.

@@ -338,11 +338,11 @@ class _SpecReader:
                 raise FormatError(f"the key {KEY}merges is missing")
             merge_lines = join_texts([])
         if self.pre.raw:
-            merges = _core.gguf_merges(self.texts, merge_lines, set())
+            merges = _core.gguf_merges(self.texts, merge_lines, [])
             tries_whole_piece = self.pre.newline_tokens
             return Bpe("merges", "scalars", tries_whole_piece, merges=merges, byte_fallback=True)
         not_normal = compress(range(len(kinds)), kinds.translate(_IS_NOT_NORMAL))
-        ids_of_texts = {id for id in not_normal if not _is_printable_ascii(self.token_texts[id])}
+        ids_of_texts = [id for id in not_normal if not _is_printable_ascii(self.token_texts[id])]
         merges = _core.gguf_merges(self.texts, merge_lines, ids_of_texts)
         return Bpe("merges", whole_piece_first=self.pre.ignore_merges, merges=merges)
 

@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 
 use memchr::memmem;
-use polytok_memory::{Copied, Grow};
+use polytok_memory::{self as memory, Collect, Copied, Grow};
 
 use super::TextPart;
 use super::finder::SpecialFinder;
@@ -87,11 +87,11 @@ impl SpecialFinder {
 /// Removes at least half of the places from a list: those of the tokens that have the most places. Returns the indices
 /// of these tokens.
 fn remove_most_frequent(places: &mut Vec<Place>, token_count: usize) -> Vec<usize> {
-    let mut counts = vec![0; token_count];
+    let mut counts = memory::filled(0, token_count);
     places.iter().for_each(|&(index, _)| counts[index] += 1);
     let max_count = largest_listed_count(&counts, places.len() / 2);
     places.retain(|&(index, _)| counts[index] <= max_count);
-    (0..token_count).filter(|&index| counts[index] > max_count).collect()
+    (0..token_count).filter(|&index| counts[index] > max_count).checked_collect()
 }
 
 /// Returns the largest count such that all tokens that have at most this number of places have at most `max_places`
@@ -190,7 +190,7 @@ struct ByteFlags(Vec<u64>);
 
 impl ByteFlags {
     fn new(len: usize) -> ByteFlags {
-        ByteFlags(vec![0; len / 64 + 1])
+        ByteFlags(memory::zeroed(len / 64 + 1))
     }
 
     fn has(&self, at: usize) -> bool {

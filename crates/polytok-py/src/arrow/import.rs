@@ -12,14 +12,14 @@ use arrow_schema::DataType;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use polytok_core::error::Error;
 use polytok_core::texts::Texts;
-use polytok_memory as memory;
+use polytok_memory::{self as memory, Grow, TryCollect};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::{with_critical_section, with_critical_section2};
 use pyo3::types::{PyCapsule, PyTuple};
 
 use super::texts::read_texts;
-use crate::errors::to_python;
+use crate::errors::{catch, to_python};
 
 /// A column of texts in chunks of one type.
 pub struct Chunks {
@@ -51,7 +51,7 @@ pub fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
             object.get_type().name()?
         )));
     };
-    let read = || memory::run_caught(|| arrays.iter().map(read_texts).collect::<Result<_, _>>());
+    let read = || memory::run_caught(|| arrays.iter().map(read_texts).checked_try_collect());
     let chunks = object.py().detach(read).map_err(|refused| to_python(refused.into()))?;
     Ok(Chunks { chunks: chunks.map_err(broken)?, data_type, is_stream })
 }
@@ -99,7 +99,8 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
             if array.is_released() {
                 return Ok((data_type, arrays));
             }
-            arrays.push(import_checked(array, data_type.clone())?);
+            let array = import_checked(array, data_type.clone())?;
+            catch(|| arrays.checked_push(array))?;
         }
     })
 }

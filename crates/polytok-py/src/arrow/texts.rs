@@ -9,7 +9,7 @@ use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use polytok_core::texts::Texts;
-use polytok_memory::{Collect, Grow};
+use polytok_memory::{self as memory, Collect, Grow, TryCollect};
 
 /// A buffer that a column of texts keeps.
 struct HeldBuffer(Buffer);
@@ -28,11 +28,13 @@ pub fn read_texts(data: &ArrayData) -> Result<Texts, String> {
         DataType::Utf8View | DataType::BinaryView => read_view_texts(data)?,
         DataType::Dictionary(keys, _) => return read_dictionary_texts(data, keys),
         DataType::Null => {
-            return Ok(Texts::new(Arc::new([]), vec![0..0; data.len()]).with_nulls((0..data.len()).collect()));
+            let spans = memory::filled(0..0, data.len());
+            return Ok(Texts::new(Arc::new([]), spans).with_nulls((0..data.len()).checked_collect()));
         }
         other => return Err(format!("columns of {other} are not supported")),
     };
-    let nulls = data.nulls().map_or(Vec::new(), |nulls| (0..data.len()).filter(|&row| nulls.is_null(row)).collect());
+    let nulls =
+        data.nulls().map_or(Vec::new(), |nulls| (0..data.len()).filter(|&row| nulls.is_null(row)).checked_collect());
     Ok(texts.with_nulls(nulls))
 }
 
@@ -51,13 +53,13 @@ fn read_offset_texts<T: ArrowNativeType>(data: &ArrayData) -> Result<Texts, Stri
             values.len()
         )),
     };
-    let spans = offsets.windows(2).enumerate().map(span).collect::<Result<_, _>>()?;
+    let spans = offsets.windows(2).enumerate().map(span).checked_try_collect()?;
     Ok(Texts::new(Arc::new(HeldBuffer(values)), spans))
 }
 
 fn read_view_texts(data: &ArrayData) -> Result<Texts, String> {
     let views: &[u128] = entries(&data.buffers()[0], data, 0)?;
-    let (mut buffer, mut spans) = (Vec::new(), Vec::with_capacity(views.len()));
+    let (mut buffer, mut spans) = (Vec::new(), memory::with_capacity(views.len()));
     for (row, &view) in views.iter().enumerate() {
         let from = buffer.len();
         if data.is_valid(row) {

@@ -5,13 +5,16 @@ use polytok_core::error::Result;
 use polytok_core::train::bpe::{
     self, Affixes, AlphabetOptions, Merge, MergeLimits, MergeObserver, MergeRules, TieRule, WordUnit,
 };
+use polytok_memory::Collect;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 
 use super::counts::PyWordCounter;
 use super::progress::Reporter;
-use crate::objects;
+use crate::errors::catch;
+use crate::lists;
+use crate::objects::{self, Items};
 
 /// The kind of the initial symbols of words, and the affixes of the characters of a word.
 #[derive(FromPyObject)]
@@ -45,18 +48,18 @@ fn bpe_alphabet<'py>(
     py: Python<'py>,
     words: &PyWordCounter,
     units: Units,
-    special: Vec<String>,
-    initial: Vec<char>,
+    special: Items<String>,
+    initial: Items<char>,
     limit: Option<usize>,
-) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+) -> PyResult<Bound<'py, PyList>> {
     let (unit, affixes) = units.to_core()?;
-    let special = special.into_iter().map(String::into_bytes).collect();
-    let options = AlphabetOptions { special_tokens: special, initial_chars: initial, limit };
+    let special = catch(|| special.0.into_iter().map(String::into_bytes).checked_collect())?;
+    let options = AlphabetOptions { special_tokens: special, initial_chars: initial.0, limit };
     let mut state = words.0.get()?;
     let words = &mut *state;
     let texts = Reporter::new(None).run(py, |_| bpe::alphabet(words, &options, unit, &affixes))?;
     drop(state);
-    (0..texts.len() as u32).map(|id| objects::bytes(py, texts.get(id))).collect()
+    lists::of_results(py, (0..texts.len() as u32).map(|id| objects::bytes(py, texts.get(id))))
 }
 
 /// The options of learning merges.
@@ -108,7 +111,7 @@ fn bpe_learn<'py>(
     py: Python<'py>,
     words: &PyWordCounter,
     units: Units,
-    initial: Vec<Vec<u8>>,
+    initial: Items<Vec<u8>>,
     rules: PyRules,
     progress: Option<Py<PyAny>>,
     each: Option<Py<PyAny>>,
@@ -117,11 +120,12 @@ fn bpe_learn<'py>(
     let mut state = words.0.get()?;
     let words = &mut *state;
     let learned = Reporter::with_each(progress, each)
-        .run(py, |reporter| bpe::learn(words, initial.into_iter(), &rules, reporter))?;
+        .run(py, |reporter| bpe::learn(words, initial.0.into_iter(), &rules, reporter))?;
     drop(state);
     let (blob, offsets) = learned.texts.into_columns();
-    let counts: Vec<u64> = learned.merges.iter().map(|merge| merge.count).collect();
-    let before: Vec<u32> = learned.merges.iter().map(|merge| merge.symbols as u32).collect();
+    let merges = learned.merges.iter();
+    let counts: Vec<u64> = catch(|| merges.clone().map(|merge| merge.count).checked_collect())?;
+    let before: Vec<u32> = catch(|| merges.map(|merge| merge.symbols as u32).checked_collect())?;
     Ok((
         objects::bytes(py, &blob)?,
         objects::array(py, offsets)?,
@@ -135,7 +139,8 @@ fn bpe_learn<'py>(
 /// Returns merges as an array with three columns.
 fn columns<'py>(py: Python<'py>, merges: &[Merge]) -> PyResult<Bound<'py, PyArray2<u32>>> {
     use numpy::PyArrayMethods;
-    let flat: Vec<u32> = merges.iter().flat_map(|merge| [merge.left, merge.right, merge.id]).collect();
+    let flat: Vec<u32> =
+        catch(|| merges.iter().flat_map(|merge| [merge.left, merge.right, merge.id]).checked_collect())?;
     objects::array(py, flat)?.reshape([merges.len(), 3])
 }
 

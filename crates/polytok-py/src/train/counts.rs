@@ -91,11 +91,11 @@ impl PyTextCounter {
     fn new(
         normalize: &Bound<'_, PyAny>,
         split: &Bound<'_, PyAny>,
-        special: Vec<Vec<u8>>,
+        special: Items<Vec<u8>>,
         threads: usize,
         limit: PyMemoryLimit,
     ) -> PyResult<PyTextCounter> {
-        let rules = TextRules::compile(&special, spec::read_normalize_steps(normalize)?, &spec::split_steps(split)?);
+        let rules = TextRules::compile(&special.0, spec::read_normalize_steps(normalize)?, &spec::split_steps(split)?);
         let counter = TextCounter::new(rules.map_err(to_python)?, threads, self::limit(limit));
         Ok(PyTextCounter(Exclusive::new(Some(counter))))
     }

@@ -2,10 +2,11 @@
 
 use polytok_core::train::huggingface_unigram::{self, HuggingFaceUnigramOptions};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::PyList;
 
 use super::progress::Reporter;
 use super::words::PyWords;
+use crate::lists;
 use crate::objects;
 
 /// Learns pieces with their scores, in the order in which the vocabulary is filled.
@@ -21,7 +22,7 @@ fn train_huggingface_unigram<'py>(
     shrinking_factor: f64,
     sub_iterations: usize,
     threads: usize,
-) -> PyResult<Vec<(Bound<'py, PyBytes>, f64)>> {
+) -> PyResult<Bound<'py, PyList>> {
     let words = &words.get().0;
     let options = HuggingFaceUnigramOptions {
         vocab_size,
@@ -32,7 +33,7 @@ fn train_huggingface_unigram<'py>(
         threads,
     };
     let pieces = Reporter::new(None).run(py, |progress| huggingface_unigram::train(words, &options, progress))?;
-    pieces.iter().map(|(piece, score)| Ok((objects::bytes(py, piece)?, *score))).collect()
+    lists::of_results(py, pieces.iter().map(|(piece, score)| Ok((objects::bytes(py, piece)?, *score))))
 }
 
 /// Adds the function to the module.

@@ -1,13 +1,16 @@
 //! Wraps the trainer of longest-match vocabularies.
 
 use polytok_core::train::longest::{self, LongestMatchOptions};
+use polytok_memory::Collect;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::PyList;
 
 use super::progress::Reporter;
 use super::words::PyWords;
-use crate::objects;
+use crate::errors::catch;
+use crate::lists;
+use crate::objects::{self, Items};
 
 /// Learns a longest-match vocabulary. Returns the entries in the order of the ids, and the number of
 /// tokens of the words.
@@ -22,13 +25,13 @@ fn train_longest_match<'py>(
     bytes: usize,
     min_count: Option<u64>,
     parts_of_chars: bool,
-    forced: Vec<PyBackedBytes>,
+    forced: Items<PyBackedBytes>,
     threads: usize,
     room: Option<usize>,
     report: Option<Py<PyAny>>,
-) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+) -> PyResult<(Bound<'py, PyList>, u64)> {
     let words = &words.get().0;
-    let forced: Vec<&[u8]> = forced.iter().map(|entry| &entry[..]).collect();
+    let forced = catch(|| forced.0.iter().map(|entry| &entry[..]).checked_collect())?;
     let options = LongestMatchOptions {
         entries,
         max_chars: chars,
@@ -40,7 +43,7 @@ fn train_longest_match<'py>(
         usable_memory: room,
     };
     let trained = Reporter::new(report).run(py, |progress| longest::train(words, &options, progress))?;
-    Ok((trained.entries.iter().map(|entry| objects::bytes(py, entry)).collect::<PyResult<_>>()?, trained.tokens))
+    Ok((lists::of_results(py, trained.entries.iter().map(|entry| objects::bytes(py, entry)))?, trained.tokens))
 }
 
 /// Adds the function to the module.

@@ -18,10 +18,10 @@ use polytok_core::train::sentencepiece::word_and_char::{self, WordSink};
 use polytok_core::train::sentencepiece::{ScoredPiece, bpe, charsmap};
 use polytok_core::train::unigram::sentences::{self, SentenceCounter};
 use polytok_core::train::unigram::{self, UnigramOptions};
-use polytok_memory::Collect;
+use polytok_memory::{self as memory, Collect, Copied};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyList};
 
 use super::counts::{self, PyMemoryLimit, PyWordCounter, finished_error};
 use super::exclusive::Exclusive;
@@ -29,10 +29,11 @@ use super::progress::Reporter;
 use super::unigram::PyUnigramOptions;
 use crate::errors::{catch, to_python};
 use crate::gil::detach;
+use crate::lists;
 use crate::objects::{self, Items};
 
 /// Pieces and their scores.
-pub type ScoredPieces<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>>);
+pub type ScoredPieces<'py> = (Bound<'py, PyList>, Bound<'py, PyArray1<f32>>);
 
 /// Adds the class and the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -70,8 +71,8 @@ fn core_version(version: &str) -> Result<SentencePieceVersion> {
 pub struct PyTrainerOptions {
     sentencepiece_version: String,
     vocab_size: usize,
-    meta: Vec<Vec<u8>>,
-    charsmap: Vec<u8>,
+    meta: Items<Vec<u8>>,
+    charsmap: PyBackedBytes,
     add_dummy_prefix: bool,
     remove_extra_whitespaces: bool,
     sentences: String,
@@ -82,7 +83,7 @@ pub struct PyTrainerOptions {
     shuffle_input_sentence: bool,
     character_coverage: f32,
     auto_character_coverage: bool,
-    required_chars: String,
+    required_chars: PyBackedStr,
     use_all_vocab: bool,
     max_sentencepiece_length: usize,
     split_by_unicode_script: bool,
@@ -111,14 +112,14 @@ impl PyTrainerOptions {
                 }
             },
             normalize: SentencePieceNormalize {
-                charsmap: self.charsmap.clone(),
+                charsmap: self.charsmap.checked_to_vec(),
                 add_dummy_prefix: self.add_dummy_prefix,
                 remove_extra_whitespaces: self.remove_extra_whitespaces,
                 escape_whitespaces: true,
                 whitespace_as_suffix: self.treat_whitespace_as_suffix,
             },
             vocab_size: self.vocab_size,
-            meta: self.meta.clone(),
+            meta: self.meta.0.iter().map(|text| text.checked_to_vec()).checked_collect(),
             is_tsv: self.is_tsv,
             max_sentence_length: self.max_sentence_length,
             keeps_reserved: self.keeps_reserved,
@@ -126,7 +127,7 @@ impl PyTrainerOptions {
             shuffle_input_sentence: self.shuffle_input_sentence,
             character_coverage: self.character_coverage,
             auto_character_coverage: self.auto_character_coverage,
-            required_chars: self.required_chars.clone(),
+            required_chars: memory::text(&self.required_chars),
             use_all_vocab: self.use_all_vocab,
             max_sentencepiece_length: self.max_sentencepiece_length,
             split_by_unicode_script: self.split_by_unicode_script,
@@ -177,7 +178,7 @@ impl PySentenceCounter {
     /// Creates a counter for a model: "bpe", "unigram", "word" or "char". `limit` is a number of bytes and a folder.
     #[new]
     fn new(model: &str, options: PyTrainerOptions, limit: PyMemoryLimit) -> PyResult<PySentenceCounter> {
-        let options = options.to_core().map_err(to_python)?;
+        let options = catch(|| options.to_core())?.map_err(to_python)?;
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
         let corpus = new_corpus(model, &options, limit.as_ref()).map_err(to_python)?;
         let sentences = Sentences { corpus: Some(Box::new(corpus)), skipped: SkippedSentences::default() };
@@ -259,8 +260,8 @@ fn train_sentencepiece<'py>(
     fit: Option<PyUnigramOptions>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ScoredPieces<'py>> {
-    let options = options.to_core().map_err(to_python)?;
-    let learner = PieceLearner { model, options, most, room, fit: fit.map(|fit| fit.to_core(room)) };
+    let options = catch(|| options.to_core())?.map_err(to_python)?;
+    let learner = PieceLearner { model, options, most, room, fit: catch(|| fit.map(|fit| fit.to_core(room)))? };
     let mut state = counted.0.get()?;
     let counted = &mut *state;
     let scored_pieces = Reporter::new(progress).run(py, |progress| match keep {
@@ -268,7 +269,7 @@ fn train_sentencepiece<'py>(
         false => learner.run(std::mem::take(counted), progress),
     })?;
     drop(state);
-    let pieces = scored_pieces.iter().map(|(piece, _)| objects::bytes(py, piece)).collect::<PyResult<_>>()?;
+    let pieces = lists::of_results(py, scored_pieces.iter().map(|(piece, _)| objects::bytes(py, piece)))?;
     let scores = catch(|| scored_pieces.iter().map(|&(_, score)| score).checked_collect())?;
     Ok((pieces, objects::array(py, scores)?))
 }

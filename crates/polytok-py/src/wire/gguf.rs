@@ -1,20 +1,20 @@
 //! Reads and writes the metadata of GGUF files, for python/polytok/formats/gguf_file.py.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::path::PathBuf;
 
 use memmap2::Mmap;
 use polytok_core::error::Error;
 use polytok_core::wire::gguf::{self, GgufTexts};
-use polytok_memory::Copied;
+use polytok_memory::{self as memory, Copied};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 
 use super::{raised, read_merges};
 use crate::columns::{self, PyColumn};
 use crate::errors::{catch, mapping_error};
-use crate::objects;
+use crate::lists;
+use crate::objects::{self, Items};
 
 /// A column of texts: the bytes of all texts, and the offset at which each text begins, then the total length.
 type PyTextColumn<'py> = (Bound<'py, PyBytes>, PyColumn<'py>);
@@ -33,16 +33,21 @@ fn to_core((blob, offsets): TextColumn<'_>) -> PyResult<GgufTexts> {
     GgufTexts::try_new(catch(|| blob.as_bytes().checked_to_vec())?, offsets).map_err(raised)
 }
 
+/// Runs work of the engine that does not catch refused memory itself.
+fn run<T>(run: impl FnOnce() -> Result<T, Error>) -> PyResult<T> {
+    memory::catch(run).map_err(raised)
+}
+
 /// Reads the metadata of a file. Returns the version, whether the file is big-endian, the number of tensors, the
 /// entries, and the end of the metadata.
 #[pyfunction]
-fn gguf_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(u32, bool, u64, Vec<PyEntry<'py>>, usize)> {
+fn gguf_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(u32, bool, u64, Bound<'py, PyList>, usize)> {
     let read = gguf::read(data).map_err(raised)?;
-    let entry = |entry: gguf::GgufEntry| {
+    let entry = |entry: gguf::GgufEntry| -> PyResult<PyEntry> {
         let key = objects::bytes(py, &data[entry.key])?;
         Ok((key, entry.kind, entry.element, entry.count, entry.value.start, entry.value.end))
     };
-    let entries = read.entries.into_iter().map(entry).collect::<PyResult<_>>()?;
+    let entries = lists::of_results(py, read.entries.into_iter().map(entry))?;
     Ok((read.version, read.big_endian, read.tensors, entries, read.end))
 }
 
@@ -66,7 +71,8 @@ fn gguf_strings<'py>(py: Python<'py>, value: &[u8], count: u64, big_endian: bool
 /// Writes an array of strings.
 #[pyfunction]
 fn gguf_write_strings<'py>(py: Python<'py>, texts: TextColumn<'py>, big_endian: bool) -> PyResult<Bound<'py, PyBytes>> {
-    objects::bytes(py, &gguf::write_strings(&to_core(texts)?, big_endian))
+    let texts = to_core(texts)?;
+    objects::bytes(py, &catch(|| gguf::write_strings(&texts, big_endian))?)
 }
 
 /// Converts GPT-2's characters to bytes in the texts whose byte in `mapped` is not zero. Also returns the indexes of
@@ -76,11 +82,11 @@ fn gguf_byte_level<'py>(
     py: Python<'py>,
     texts: TextColumn<'py>,
     mapped: &[u8],
-) -> PyResult<(PyTextColumn<'py>, Vec<u32>)> {
+) -> PyResult<(PyTextColumn<'py>, Bound<'py, PyList>)> {
     let texts = to_core(texts)?;
     check_flags(mapped, &texts)?;
-    let (bytes, foreign) = gguf::byte_level(&texts, |index| mapped[index] != 0).map_err(raised)?;
-    Ok((to_python(py, bytes)?, foreign))
+    let (bytes, foreign) = run(|| gguf::byte_level(&texts, |index| mapped[index] != 0))?;
+    Ok((to_python(py, bytes)?, lists::of_values(py, foreign)?))
 }
 
 /// Converts bytes to GPT-2's characters in the texts whose byte in `mapped` is not zero.
@@ -88,7 +94,7 @@ fn gguf_byte_level<'py>(
 fn gguf_byte_level_texts<'py>(py: Python<'py>, texts: TextColumn<'py>, mapped: &[u8]) -> PyResult<PyTextColumn<'py>> {
     let texts = to_core(texts)?;
     check_flags(mapped, &texts)?;
-    to_python(py, gguf::byte_level_texts(&texts, |index| mapped[index] != 0).map_err(raised)?)
+    to_python(py, run(|| gguf::byte_level_texts(&texts, |index| mapped[index] != 0))?)
 }
 
 fn check_flags(flags: &[u8], texts: &GgufTexts) -> PyResult<()> {
@@ -104,10 +110,13 @@ fn gguf_merges<'py>(
     py: Python<'py>,
     tokens: TextColumn<'py>,
     lines: TextColumn<'py>,
-    unused: HashSet<u32>,
+    unused: Items<u32>,
 ) -> PyResult<PyColumn<'py>> {
-    let mut merges = gguf::resolve_merges(&to_core(tokens)?, &to_core(lines)?).map_err(raised)?;
-    merges.retain(|merge| merge.iter().all(|id| !unused.contains(id)));
+    let (tokens, lines) = (to_core(tokens)?, to_core(lines)?);
+    let mut merges = run(|| gguf::resolve_merges(&tokens, &lines))?;
+    let mut unused = unused.0;
+    unused.sort_unstable();
+    merges.retain(|merge| merge.iter().all(|id| unused.binary_search(id).is_err()));
     columns::view_merges(py, &merges)
 }
 
@@ -120,7 +129,8 @@ fn gguf_merge_lines<'py>(
 ) -> PyResult<PyTextColumn<'py>> {
     let merges = read_merges(merges)?;
     let pairs = merges.iter().map(|&[left, right, _]| (left, right));
-    to_python(py, gguf::merge_lines(&to_core(tokens)?, pairs).map_err(raised)?)
+    let tokens = to_core(tokens)?;
+    to_python(py, run(|| gguf::merge_lines(&tokens, pairs))?)
 }
 
 /// Adds the functions to the module.

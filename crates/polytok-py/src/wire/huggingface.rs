@@ -2,10 +2,13 @@
 
 use polytok_core::wire::huggingface::{self, VocabParts};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::{PyColumns, raised, read_merges, read_vocab, to_python};
 use crate::columns::{self, Merges, PyColumn};
 use crate::errors::catch;
+use crate::lists;
+use crate::objects::Items;
 
 fn merges_to_core(merges: Option<Bound<'_, PyAny>>) -> PyResult<Merges> {
     merges.map_or(Ok(Merges::new()), |merges| read_merges(&merges))
@@ -59,9 +62,10 @@ fn huggingface_bytes<'py>(
 
 /// Finds the row of each text; None for a text without a row. If several rows have a text, returns the last row.
 #[pyfunction]
-fn huggingface_rows(vocab: &Bound<'_, PyAny>, texts: Vec<Vec<u8>>) -> PyResult<Vec<Option<usize>>> {
+fn huggingface_rows<'py>(vocab: &Bound<'py, PyAny>, texts: Items<Vec<u8>>) -> PyResult<Bound<'py, PyList>> {
     let columns = read_vocab(vocab)?;
-    catch(|| huggingface::rows_of(&columns, &texts))
+    let rows = catch(|| huggingface::rows_of(&columns, &texts.0))?;
+    lists::of_values(vocab.py(), rows)
 }
 
 /// Writes the JSON values of `vocab` and `merges`.

@@ -7,7 +7,7 @@
 //!
 //! Cost: a node for each piece at each offset, and an addition for every pair of adjacent nodes.
 
-use polytok_memory::{self as memory, Collect, Grow};
+use polytok_memory::{self as memory, Collect, Copied, Grow};
 
 use crate::model::unigram::Unigram;
 use crate::segment::Segment;
@@ -193,7 +193,7 @@ fn sort_by_end(nodes: &[LatticeNode], char_count: usize) -> (Vec<u32>, Vec<u32>)
     for position in 1..first_by_end.len() {
         first_by_end[position] += first_by_end[position - 1];
     }
-    let mut next_index = first_by_end.clone();
+    let mut next_index = first_by_end.checked_to_vec();
     let mut nodes_by_end = memory::zeroed(nodes.len());
     for (i, node) in nodes.iter().enumerate() {
         let position = &mut next_index[node.end as usize];

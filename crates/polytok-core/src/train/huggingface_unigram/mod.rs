@@ -98,7 +98,7 @@ impl Training<'_> {
         let expected = self.sum("expectation", |lattice, count, expected| lattice.add_expected(count, expected))?;
         let kept = || (0..self.pieces.len()).filter(|&id| expected[id] >= MIN_EXPECTED_COUNT);
         let log = digamma(kept().fold(0.0, |sum, id| sum + expected[id]));
-        let kept: Vec<(u32, f64)> = kept().map(|id| (id as u32, digamma(expected[id]) - log)).collect();
+        let kept: Vec<(u32, f64)> = kept().map(|id| (id as u32, digamma(expected[id]) - log)).checked_collect();
         if kept.is_empty() && self.pieces.len() > 0 {
             return Err(Error::Argument("training removed all pieces; give more text".into()));
         }
@@ -112,13 +112,13 @@ impl Training<'_> {
         let mut sums: Vec<Vec<f64>> = vec![Vec::new(); LANES];
         self.workers.run(stage, sums.iter_mut().enumerate().collect(), |(lane, values)| {
             let mut lattice = Lattice::default();
-            *values = vec![0.0; pieces.len() + 1];
+            *values = memory::zeroed(pieces.len() + 1);
             for index in (lane..words.len()).step_by(LANES) {
                 lattice.fill(pieces, words.word(index));
                 add(&mut lattice, words.count(index) as f64, values);
             }
         })?;
-        let mut total = vec![0.0; pieces.len() + 1];
+        let mut total = memory::zeroed::<f64>(pieces.len() + 1);
         for lane in sums {
             total.iter_mut().zip(&lane).for_each(|(sum, value)| *sum += value);
         }

@@ -1,5 +1,7 @@
 //! Stores the current pieces with their scores, and finds them in words.
 
+use polytok_memory::Collect;
+
 use crate::error::Result;
 use crate::train::unigram::pieces::PieceSet;
 use crate::train::words::WordCounts;
@@ -37,7 +39,7 @@ impl Pieces {
     /// Keeps only the listed pieces, in the order of the list; the list has their ids and new scores.
     pub fn keep(&mut self, kept: &[(u32, f64)]) -> Result<()> {
         self.set.keep(kept.iter().map(|&(id, _)| id))?;
-        self.scores = kept.iter().map(|&(_, score)| score).collect();
+        self.scores = kept.iter().map(|&(_, score)| score).checked_collect();
         self.set_unknown_score();
         Ok(())
     }

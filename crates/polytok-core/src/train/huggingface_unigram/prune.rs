@@ -3,7 +3,7 @@
 //! Reference: the trainer's `prune_sentence_pieces`. The loss of a piece is estimated: all its occurrences in the best
 //! segmentations are replaced by the best other segmentation of the piece itself.
 
-use polytok_memory::{self as memory, Grow};
+use polytok_memory::{self as memory, Collect, Grow};
 
 use super::Training;
 use super::lattice::Lattice;
@@ -38,8 +38,8 @@ pub fn prune(training: &mut Training, most_pieces: usize) -> Result<Vec<(u32, f6
     memory::sort_stably(&mut compared, |(_, a), (_, b)| b.total_cmp(a));
     // If already more pieces are kept than requested, the reference keeps the others too.
     compared.truncate(size.checked_sub(kept.len()).unwrap_or(usize::MAX));
-    kept.extend(compared.iter().map(|&(id, _)| id));
-    Ok(kept.into_iter().map(|id| (id, pieces.score(id as usize))).collect())
+    kept.checked_extend(compared.iter().map(|&(id, _)| id));
+    Ok(kept.into_iter().map(|id| (id, pieces.score(id as usize))).checked_collect())
 }
 
 /// How often pieces are used in the best segmentations of all words.

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use polytok_memory::{self as memory, Grow};
+use polytok_memory::{self as memory, Collect, Grow};
 
 use super::HuggingFaceUnigramOptions;
 use crate::error::{Error, Result};
@@ -38,9 +38,9 @@ pub fn find_seeds(
     }
     let rules = IntervalRules { limit: 4 * longest_piece as u32 + 2, version: SentencePieceVersion::V0_2_1 };
     let candidates = fragments.intervals(rules, workers, |fragments, intervals| {
-        intervals.filter_map(|interval| rank(fragments, interval, longest_piece)).collect::<Vec<(u64, Interval)>>()
+        intervals.filter_map(|interval| rank(fragments, interval, longest_piece)).checked_collect()
     })?;
-    let mut candidates: Vec<(u64, Interval)> = candidates.into_iter().flatten().collect();
+    let mut candidates: Vec<(u64, Interval)> = candidates.into_iter().flatten().checked_collect();
     memory::sort_stably(&mut candidates, |a, b| (b.0, fragments.text(&b.1)).cmp(&(a.0, fragments.text(&a.1))));
     // The reference compares the number of seeds with the limit after it has added a substring.
     candidates.truncate(options.seed_size.saturating_sub(characters.len()).max(1));
@@ -55,7 +55,7 @@ pub fn find_seeds(
         counts.checked_push(*rank as f64);
     }
     let log = counts.iter().sum::<f64>().ln();
-    Ok((texts, counts.iter().map(|count| count.ln() - log).collect()))
+    Ok((texts, counts.iter().map(|count| count.ln() - log).checked_collect()))
 }
 
 /// Returns the characters with their counts, the most frequent first.

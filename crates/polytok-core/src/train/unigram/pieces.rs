@@ -4,6 +4,8 @@
 //! change; a table maps the values of the trie to the current pieces. The trie is rebuilt when only half of its pieces
 //! remain.
 
+use polytok_memory::{self as memory, Collect};
+
 use crate::error::{Error, Result};
 use crate::train::words::WordCounts;
 use crate::trie::{NONE, Trie};
@@ -22,7 +24,7 @@ pub struct PieceSet {
 impl PieceSet {
     /// Creates pieces from texts. If two pieces have the same text, only the first of them is found in words.
     pub fn new(texts: WordCounts) -> Result<PieceSet> {
-        let rows = (0..texts.len() as u32).collect();
+        let rows = (0..texts.len() as u32).checked_collect();
         let mut set = PieceSet { texts, rows, trie: Trie::build([])?, ids: Vec::new() };
         set.build_trie()?;
         Ok(set)
@@ -39,12 +41,12 @@ impl PieceSet {
     /// Keeps only the listed pieces, in the order of the list. Returns the new id of each old piece, or `NONE` for
     /// removed pieces.
     pub fn keep(&mut self, kept_ids: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
-        let mut new_ids = vec![NONE; self.rows.len()];
+        let mut new_ids = memory::filled(NONE, self.rows.len());
         let keep = |(new, old): (usize, u32)| {
             new_ids[old as usize] = new as u32;
             self.rows[old as usize]
         };
-        self.rows = kept_ids.enumerate().map(keep).collect();
+        self.rows = kept_ids.enumerate().map(keep).checked_collect();
         for id in self.ids.iter_mut().filter(|id| **id != NONE) {
             *id = new_ids[*id as usize];
         }
@@ -67,7 +69,7 @@ impl PieceSet {
 
     fn build_trie(&mut self) -> Result<()> {
         self.trie = Trie::build((0..self.len()).map(|id| (self.text(id), id as u32)))?;
-        self.ids = (0..self.len() as u32).collect();
+        self.ids = (0..self.len() as u32).checked_collect();
         Ok(())
     }
 }
@@ -114,7 +116,7 @@ impl ScoredPieces {
     /// id of each old piece, or `NONE` for removed pieces.
     pub fn keep(&mut self, kept_pieces: &[(u32, f32)]) -> Result<Vec<u32>> {
         let new_ids = self.set.keep(kept_pieces.iter().map(|&(id, _)| id))?;
-        self.scores = kept_pieces.iter().map(|&(_, score)| score).collect();
+        self.scores = kept_pieces.iter().map(|&(_, score)| score).checked_collect();
         self.set_unknown_score()?;
         Ok(new_ids)
     }

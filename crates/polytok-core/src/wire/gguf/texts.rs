@@ -4,7 +4,7 @@
 use std::hash::RandomState;
 
 use hashbrown::HashMap;
-use polytok_memory::{self as memory, Grow, GrowMap, GrowSet};
+use polytok_memory::{self as memory, Grow, GrowMap, GrowSet, GrowText};
 
 use super::GgufTexts;
 use crate::byte_level::{char_of, read_bytes};
@@ -37,7 +37,7 @@ pub fn byte_level_texts(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) ->
     for (index, text) in texts.iter().enumerate() {
         if is_mapped(index) {
             table_text.clear();
-            table_text.extend(text.iter().map(|&byte| char_of(byte)));
+            text.iter().for_each(|&byte| table_text.checked_push_char(char_of(byte)));
             out.push(table_text.as_bytes())?;
         } else {
             out.push(text)?;

@@ -144,7 +144,7 @@ impl<'de> Visitor<'de> for TopVisitor<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
         let document = self.0;
-        document.rest.push('{');
+        document.rest.checked_push_char('{');
         while let Some(key) = map.next_key::<String>()? {
             if key == "model" {
                 push_key(&mut document.rest, &key);
@@ -153,7 +153,7 @@ impl<'de> Visitor<'de> for TopVisitor<'_> {
                 push_member(&mut document.rest, &key, map.next_value()?)?;
             }
         }
-        document.rest.push('}');
+        document.rest.checked_push_char('}');
         Ok(())
     }
 }
@@ -171,7 +171,7 @@ impl<'de> Visitor<'de> for ModelVisitor<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
         let document = self.0;
         (document.vocab, document.merges, document.continuing_prefix) = (None, None, None);
-        document.rest.push('{');
+        document.rest.checked_push_char('{');
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "vocab" => map.next_value_seed(VocabVisitor(&mut document.vocab))?,
@@ -185,7 +185,7 @@ impl<'de> Visitor<'de> for ModelVisitor<'_> {
                 }
             }
         }
-        document.rest.push('}');
+        document.rest.checked_push_char('}');
         Ok(())
     }
 }
