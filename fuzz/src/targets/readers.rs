@@ -38,7 +38,7 @@ pub fn gguf(data: &[u8]) {
         }
         let value = &data[entry.value.clone()];
         let Ok(texts) = wire::gguf::strings(value, entry.count, metadata.big_endian) else { continue };
-        assert_eq!(wire::gguf::write_strings(&texts, metadata.big_endian), value);
+        assert_eq!(wire::gguf::write_strings(&texts, metadata.big_endian).unwrap(), value);
         let _ = wire::gguf::byte_level(&texts, |_| true);
         let _ = wire::gguf::resolve_merges(&texts, &texts);
     }

@@ -112,14 +112,16 @@ pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<GgufTexts> 
 }
 
 /// Returns the bytes of an array of strings, in the form that `strings` reads.
-pub fn write_strings(texts: &GgufTexts, big_endian: bool) -> Vec<u8> {
-    let mut out = memory::with_capacity(texts.blob.len() + 8 * texts.len());
-    for text in texts.iter() {
-        let length = text.len() as u64;
-        out.checked_extend_from_slice(&if big_endian { length.to_be_bytes() } else { length.to_le_bytes() });
-        out.checked_extend_from_slice(text);
-    }
-    out
+pub fn write_strings(texts: &GgufTexts, big_endian: bool) -> Result<Vec<u8>> {
+    memory::catch(|| {
+        let mut out = memory::with_capacity(texts.blob.len() + 8 * texts.len());
+        for text in texts.iter() {
+            let length = text.len() as u64;
+            out.checked_extend_from_slice(&if big_endian { length.to_be_bytes() } else { length.to_le_bytes() });
+            out.checked_extend_from_slice(text);
+        }
+        Ok(out)
+    })
 }
 
 impl GgufTexts {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use memmap2::Mmap;
 use polytok_core::error::Error;
 use polytok_core::wire::gguf::{self, GgufTexts};
-use polytok_memory::{self as memory, Copied};
+use polytok_memory::Copied;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -31,11 +31,6 @@ fn to_python(py: Python<'_>, texts: GgufTexts) -> PyResult<PyTextColumn<'_>> {
 fn to_core((blob, offsets): TextColumn<'_>) -> PyResult<GgufTexts> {
     let offsets = columns::read(&offsets)?.unwrap_or_default(); // try_new refuses a column without offsets
     GgufTexts::try_new(catch(|| blob.as_bytes().checked_to_vec())?, offsets).map_err(raised)
-}
-
-/// Runs work of the engine that does not catch refused memory itself.
-fn run<T>(run: impl FnOnce() -> Result<T, Error>) -> PyResult<T> {
-    memory::catch(run).map_err(raised)
 }
 
 /// Reads the metadata of a file. Returns the version, whether the file is big-endian, the number of tensors, the
@@ -72,7 +67,7 @@ fn gguf_strings<'py>(py: Python<'py>, value: &[u8], count: u64, big_endian: bool
 #[pyfunction]
 fn gguf_write_strings<'py>(py: Python<'py>, texts: TextColumn<'py>, big_endian: bool) -> PyResult<Bound<'py, PyBytes>> {
     let texts = to_core(texts)?;
-    objects::bytes(py, &catch(|| gguf::write_strings(&texts, big_endian))?)
+    objects::bytes(py, &gguf::write_strings(&texts, big_endian).map_err(raised)?)
 }
 
 /// Converts GPT-2's characters to bytes in the texts whose byte in `mapped` is not zero. Also returns the indexes of
@@ -85,7 +80,7 @@ fn gguf_byte_level<'py>(
 ) -> PyResult<(PyTextColumn<'py>, Bound<'py, PyList>)> {
     let texts = to_core(texts)?;
     check_flags(mapped, &texts)?;
-    let (bytes, foreign) = run(|| gguf::byte_level(&texts, |index| mapped[index] != 0))?;
+    let (bytes, foreign) = gguf::byte_level(&texts, |index| mapped[index] != 0).map_err(raised)?;
     Ok((to_python(py, bytes)?, lists::of_values(py, foreign)?))
 }
 
@@ -94,7 +89,7 @@ fn gguf_byte_level<'py>(
 fn gguf_byte_level_texts<'py>(py: Python<'py>, texts: TextColumn<'py>, mapped: &[u8]) -> PyResult<PyTextColumn<'py>> {
     let texts = to_core(texts)?;
     check_flags(mapped, &texts)?;
-    to_python(py, run(|| gguf::byte_level_texts(&texts, |index| mapped[index] != 0))?)
+    to_python(py, gguf::byte_level_texts(&texts, |index| mapped[index] != 0).map_err(raised)?)
 }
 
 fn check_flags(flags: &[u8], texts: &GgufTexts) -> PyResult<()> {
@@ -113,7 +108,7 @@ fn gguf_merges<'py>(
     unused: Items<u32>,
 ) -> PyResult<PyColumn<'py>> {
     let (tokens, lines) = (to_core(tokens)?, to_core(lines)?);
-    let mut merges = run(|| gguf::resolve_merges(&tokens, &lines))?;
+    let mut merges = gguf::resolve_merges(&tokens, &lines).map_err(raised)?;
     let mut unused = unused.0;
     unused.sort_unstable();
     merges.retain(|merge| merge.iter().all(|id| unused.binary_search(id).is_err()));
@@ -130,7 +125,7 @@ fn gguf_merge_lines<'py>(
     let merges = read_merges(merges)?;
     let pairs = merges.iter().map(|&[left, right, _]| (left, right));
     let tokens = to_core(tokens)?;
-    to_python(py, run(|| gguf::merge_lines(&tokens, pairs))?)
+    to_python(py, gguf::merge_lines(&tokens, pairs).map_err(raised)?)
 }
 
 /// Adds the functions to the module.

@@ -35,7 +35,7 @@ fn values_have_their_positions() {
     assert_eq!((entry.kind, entry.element, entry.count), (9, 8, 3));
     let list = strings(&data[entry.value.clone()], entry.count, false).unwrap();
     assert_eq!(list, texts(&["a", "", "bc"]));
-    assert_eq!(write_strings(&list, false), &data[entry.value.clone()]);
+    assert_eq!(write_strings(&list, false).unwrap(), &data[entry.value.clone()]);
 }
 
 #[test]
