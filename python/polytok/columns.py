@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
+    from enum import IntEnum
+
     import numpy as np
     import numpy.typing as npt
 
@@ -63,6 +65,18 @@ class Column(Generic[ArrayOrNone]):
 def buffer(owner: object, name: str) -> memoryview[Any]:
     """Returns the numbers of a column, without importing numpy. Merges can be a flat column of three numbers each."""
     return memoryview(vars(owner)[name])
+
+
+def has_kind(column: npt.NDArray[np.uint8], *kinds: IntEnum) -> npt.NDArray[np.bool_]:
+    """Returns for each row of a column whether it has one of the kinds.
+
+    A comparison with the member of an IntEnum itself converts the column to int64, which is slow; if the system refuses
+    the memory for that, numpy 2.4 ends the process.
+    """
+    found: npt.NDArray[np.bool_] = column == int(kinds[0])
+    for kind in kinds[1:]:
+        found |= column == int(kind)
+    return found
 
 
 def column_of(typecode: str, numbers: Iterable[float] | bytes, *, swaps_bytes: bool = False) -> memoryview[Any]:

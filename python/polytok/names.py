@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import _core
 from .byte_level import CHARACTERS
+from .columns import has_kind
 from .spec import ChainDecode, Kind, Spec, merges_bytes
 
 
@@ -21,7 +22,7 @@ class TokenTexts:
         self._special_texts = {token.id: token.text for token in spec.special}
         self._byte_level = (isinstance(spec.decode, ChainDecode) and spec.decode.byte_level) or merges_bytes(spec.model)
         self._ids_without_bytes = (
-            set(spec.vocab.ids[spec.vocab.kinds == Kind.UNUSED].tolist()) if self._byte_level else set()
+            set(spec.vocab.ids[has_kind(spec.vocab.kinds, Kind.UNUSED)].tolist()) if self._byte_level else set()
         )
 
     def text_of_id(self, id: int) -> str:

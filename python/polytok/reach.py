@@ -11,6 +11,7 @@ import string
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .checked import checked
+from .columns import has_kind
 from .errors import PolytokError
 from .lists import Entry, collect_entries
 from .loading import AnyTokenizer, as_tokenizer
@@ -141,7 +142,7 @@ class _OneToken:
         self._text_of_id: dict[int, bytes] = {}
         self._letter_ids = ids_or_nothing(tokenizer, b"a")[-1:]
         vocab = tokenizer.spec.vocab
-        is_no_text = (vocab.kinds == Kind.BYTE) | (vocab.kinds == Kind.UNKNOWN)
+        is_no_text = has_kind(vocab.kinds, Kind.BYTE, Kind.UNKNOWN)
         self._ids_of_no_text = {*vocab.ids[is_no_text].tolist(), tokenizer.unk_id}
 
     def unused(self, entries: Sequence[bytes], before: bytes) -> Iterator[UnusedEntry]:

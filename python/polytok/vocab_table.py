@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from .checks import whole_number
+from .columns import has_kind
 from .errors import TokenIdError
 from .spec import Bpe, Kind, Spec
 
@@ -146,7 +147,7 @@ def _kinds_and_special(
     row_kinds = vocab.kinds if vocab.active_kinds is None else vocab.active_kinds
     outside_kinds = np.full(len(ids) - len(vocab), Kind.NORMAL, dtype=np.uint8)
     kinds = np.concatenate([row_kinds, outside_kinds])[order]
-    special = kinds == Kind.CONTROL
+    special = has_kind(kinds, Kind.CONTROL)
     is_special_of_id = {token.id: token.special for token in reversed(spec.special)}
     rows = ids.searchsorted(np.array(list(is_special_of_id), dtype=np.uint32))
     special[rows] = list(is_special_of_id.values())

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..columns import has_kind
 from ..errors import ArgumentError
 from ..files import open_replacement
 from ..npy import NpyWriter
@@ -191,7 +192,7 @@ def _piece_line(tokens: list[Token], special_ids: frozenset[int] | None) -> str:
 def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
     """Returns the ids that have the colour of special tokens: special tokens and the unknown piece."""
     vocab = tokenizer.spec.vocab
-    return frozenset(tokenizer.special_tokens.values()) | set(vocab.ids[vocab.kinds == Kind.UNKNOWN].tolist())
+    return frozenset(tokenizer.special_tokens.values()) | set(vocab.ids[has_kind(vocab.kinds, Kind.UNKNOWN)].tolist())
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..columns import has_kind
 from ..spec import Bpe, Vocab
 
 NO_ROW = 2**32 - 1
@@ -51,7 +52,7 @@ def derivations(vocab: Vocab, model: Bpe) -> Derivations:
     """Derives the last merge of each row's entry."""
     symbols = "bytes" if model.symbols == "bytes" else "chars"
     left, right, kind = _core.bpe_derivations(vocab, model.priority, model.merges, symbols, model.reserved)
-    return Derivations(left, right, kind, _priorities(vocab, model, left, right, kind == DerivationKind.MERGED))
+    return Derivations(left, right, kind, _priorities(vocab, model, left, right, has_kind(kind, DerivationKind.MERGED)))
 
 
 def _priorities(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..columns import has_kind
 from ..errors import FormatError
 from ..formats.gguf_texts import escape
 from ..keywords import keyword
@@ -317,7 +318,7 @@ def _with_wpm_template(conversion: Converted) -> Converted:
     spec = conversion.spec
     id_of_text = {token.text: token.id for token in spec.special}
     names = dict(spec.names)
-    rows = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
+    rows = np.flatnonzero(has_kind(spec.vocab.kinds, Kind.UNKNOWN))
     if len(rows):
         names.setdefault("unk", int(rows[0]))
     for (role, other_roles, text), ids in zip(_ROLES_AROUND_TEXT, (spec.post.before, spec.post.after), strict=True):

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..columns import has_kind
 from ..errors import FormatError
 from ..patterns import PUNCTUATION, SPACE
 from ..space_mark import SPACE_MARK, SPACE_MARK_BYTES
@@ -128,7 +129,7 @@ def _convert_wordpiece(spec: Spec) -> Converted:
     texts = [piece if piece in special else _with_wordpiece_prefix(piece) for piece in spec.vocab.pieces()]
     if len(set(texts)) < len(texts):
         raise FormatError("two entries have the same text after ## is added")
-    kinds = np.where(spec.vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
+    kinds = np.where(has_kind(spec.vocab.kinds, Kind.UNKNOWN), Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
     huggingface_spec = replace(
         spec,
         vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
@@ -225,13 +226,13 @@ def _convert_unigram(spec: Spec) -> Converted:
 
 def _with_two_kinds(vocab: Vocab) -> Vocab:
     """Gives every entry one of two kinds: unknown or normal."""
-    kinds = np.where(vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
+    kinds = np.where(has_kind(vocab.kinds, Kind.UNKNOWN), Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
     return replace(vocab, kinds=kinds, active_kinds=None)
 
 
 def _added_tokens(spec: Spec) -> tuple[SpecialToken, ...]:
     """Returns the control pieces and the unknown piece as added tokens, then the Spec's own special tokens."""
-    rows = np.flatnonzero((spec.vocab.kinds == Kind.CONTROL) | (spec.vocab.kinds == Kind.UNKNOWN)).tolist()
+    rows = np.flatnonzero(has_kind(spec.vocab.kinds, Kind.CONTROL, Kind.UNKNOWN)).tolist()
     special_texts = {token.text for token in spec.special}
     texts = ((spec.vocab.piece(row).decode(errors="replace"), int(spec.vocab.ids[row])) for row in rows)
     return (*(SpecialToken(text, number) for text, number in texts if text not in special_texts), *spec.special)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..columns import has_kind
 from ..errors import FormatError
 from ..space_mark import SPACE_MARK_BYTES
 from ..spec import (
@@ -106,7 +107,7 @@ def _export_losses(spec: Spec) -> Iterator[str]:
     for kind in (Kind.USER_DEFINED, Kind.UNUSED):
         if count := int(np.count_nonzero(spec.vocab.kinds == kind)):
             yield f"vocab: {count} {kind.name.lower()} pieces become ordinary pieces"
-    if control_count := int(np.count_nonzero(spec.vocab.kinds[FIRST_ORDINARY_ID:] == Kind.CONTROL)):
+    if control_count := int(np.count_nonzero(has_kind(spec.vocab.kinds[FIRST_ORDINARY_ID:], Kind.CONTROL))):
         yield f"vocab: {control_count} control pieces become ordinary pieces"
     yield "normalize: U+2581 in a text is no longer a space"
 

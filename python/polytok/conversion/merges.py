@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..columns import has_kind
 from ..spec import Bpe, Kind, Spec, Vocab
 from .base import counted_entries, first_items
 from .derivation import NO_ROW, DerivationKind, Derivations, derivations
@@ -52,7 +53,7 @@ def merges_from_scores(vocab: Vocab, model: Bpe) -> MergeList:
     vocab_derivations = derivations(vocab, model)
     rows = vocab_derivations.rows(DerivationKind.MERGED)
     kinds = vocab.kinds[rows]
-    rows = rows[(kinds == Kind.NORMAL) | (kinds == Kind.UNUSED)] if not model.reserved else rows
+    rows = rows[has_kind(kinds, Kind.NORMAL, Kind.UNUSED)] if not model.reserved else rows
     has_both_halves = (vocab_derivations.left[rows] != NO_ROW) & (vocab_derivations.right[rows] != NO_ROW)
     losses = []
     if not has_both_halves.all():
@@ -105,7 +106,7 @@ def _tie_losses(
 
 def _encode_runs_alike(vocab: Vocab, model: Bpe, merges: npt.NDArray[np.uint32], pieces: list[str]) -> bool:
     original_tokenizer, converted_tokenizer = (
-        _core.Tokenizer(Spec(vocab, candidate, unknown="bytes" if (vocab.kinds == Kind.BYTE).any() else "unk"))
+        _core.Tokenizer(Spec(vocab, candidate, unknown="bytes" if has_kind(vocab.kinds, Kind.BYTE).any() else "unk"))
         for candidate in (model, replace(model, priority="merges", merges=merges))
     )
     max_length = max(map(len, pieces))

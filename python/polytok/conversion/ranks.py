@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..columns import has_kind
 from ..errors import FormatError
 from ..spec import Bpe, Spec, Vocab
 from .base import Converted, counted_entries, unmerged_text
@@ -28,10 +29,10 @@ def to_ranks(spec: Spec) -> Converted:
         return Converted(replace(spec, model=RANK_MODEL), _whole_piece_losses(spec.vocab, model))
     list_derivations, rank_derivations = derivations(spec.vocab, model), derivations(spec.vocab, RANK_MODEL)
     unmerged_rows = np.flatnonzero(
-        (list_derivations.kind == DerivationKind.MERGED) & (rank_derivations.kind != DerivationKind.MERGED)
+        has_kind(list_derivations.kind, DerivationKind.MERGED) & ~has_kind(rank_derivations.kind, DerivationKind.MERGED)
     )
     rows_with_other_halves = np.flatnonzero(
-        (list_derivations.kind == DerivationKind.MERGED)
+        has_kind(list_derivations.kind, DerivationKind.MERGED)
         & ((list_derivations.left != rank_derivations.left) | (list_derivations.right != rank_derivations.right))
     )
     rows_with_other_order = rows_out_of_order(list_derivations, rank_derivations)
@@ -45,7 +46,8 @@ def to_ranks(spec: Spec) -> Converted:
             text = counted_entries(pieces, f"{one} {reason}", f"{many} {reason}")
             raise FormatError(f"ranks merge differently: {text}")
     newly_merged_rows = np.flatnonzero(
-        (list_derivations.kind == DerivationKind.NEVER_MERGED) & (rank_derivations.kind == DerivationKind.MERGED)
+        has_kind(list_derivations.kind, DerivationKind.NEVER_MERGED)
+        & has_kind(rank_derivations.kind, DerivationKind.MERGED)
     )
     losses = _whole_piece_losses(spec.vocab, model)
     if len(newly_merged_rows):

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..columns import has_kind
 from ..errors import FormatError
 from ..space_mark import SPACE_MARK
 from ..spec import (
@@ -62,7 +63,7 @@ def from_huggingface(spec: Spec) -> Converted:
     else:
         vocab, score_losses = _with_float32_scores(vocab)
         target_model = Unigram()
-    if not (vocab.kinds == Kind.UNKNOWN).any():
+    if not has_kind(vocab.kinds, Kind.UNKNOWN).any():
         raise FormatError("a SentencePiece model needs an unknown piece, but this tokenizer has no unknown token")
     return _to_sentencepiece_spec(spec, vocab, target_model, normalize, has_byte_pieces, [*losses, *score_losses])
 
@@ -96,7 +97,7 @@ def from_llama_cpp(spec: Spec) -> Converted:
             f"special: text after {len(always_matched_texts)} user-defined tokens is not encoded as a new text "
             f"({first_items(always_matched_texts)})"
         )
-    has_byte_pieces = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE)) == 256
+    has_byte_pieces = int(np.count_nonzero(has_kind(spec.vocab.kinds, Kind.BYTE))) == 256
     return _to_sentencepiece_spec(spec, _with_one_unknown(spec), target_model, normalize, has_byte_pieces, losses)
 
 
@@ -104,7 +105,7 @@ def _with_one_unknown(spec: Spec) -> Vocab:
     """Keeps one unknown piece, as SentencePiece needs; the other unknown pieces get the kind CONTROL."""
     kinds = spec.vocab.kinds.copy()
     unknown_id = spec.names.get("unk", 0)
-    kinds[(kinds == Kind.UNKNOWN) & (spec.vocab.ids != unknown_id)] = Kind.CONTROL
+    kinds[has_kind(kinds, Kind.UNKNOWN) & (spec.vocab.ids != unknown_id)] = Kind.CONTROL
     kinds[spec.vocab.ids == unknown_id] = Kind.UNKNOWN
     return replace(spec.vocab, kinds=kinds)
 
@@ -143,7 +144,8 @@ def _ids_of_roles(vocab: Vocab) -> dict[str, int]:
     for role, text in _TEXT_OF_ROLE.items():
         row = row_of_piece.get(text)
         if role == "unk":
-            row = int(np.flatnonzero(vocab.kinds == Kind.UNKNOWN)[0]) if (vocab.kinds == Kind.UNKNOWN).any() else None
+            unknown_rows = np.flatnonzero(has_kind(vocab.kinds, Kind.UNKNOWN))
+            row = int(unknown_rows[0]) if len(unknown_rows) else None
         if row is not None and vocab.kinds[row] in (Kind.UNKNOWN, Kind.CONTROL):
             ids[role] = row
     return ids
@@ -190,7 +192,9 @@ def _with_merge_scores(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
     merged_rows = list_derivations.rows(DerivationKind.MERGED)
     rows_by_priority = merged_rows[np.argsort(list_derivations.priority[merged_rows], kind="stable")]
     scores[rows_by_priority] = -np.arange(1, len(rows_by_priority) + 1, dtype=np.float32)
-    symbol_rows = np.flatnonzero((list_derivations.kind == DerivationKind.SYMBOL) & (vocab.kinds == Kind.NORMAL))
+    symbol_rows = np.flatnonzero(
+        has_kind(list_derivations.kind, DerivationKind.SYMBOL) & has_kind(vocab.kinds, Kind.NORMAL)
+    )
     scores[symbol_rows] = -np.arange(
         len(rows_by_priority) + 1, len(rows_by_priority) + 1 + len(symbol_rows), dtype=np.float32
     )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..columns import has_kind
 from ..space_mark import SPACE_MARK_BYTES
 from ..spec import Kind, Unigram
 from ..tokenizer import Tokenizer
@@ -85,7 +86,7 @@ def respelled(piece: bytes) -> bytes:
 def _row_of_piece(table: VocabTable) -> dict[bytes, int]:
     """Returns the row of each text: the first ordinary one, else the first."""
     rows: dict[bytes, int] = {}
-    is_normal = (table.kinds == Kind.NORMAL).tolist()
+    is_normal = has_kind(table.kinds, Kind.NORMAL).tolist()
     for row, piece in enumerate(table.pieces):
         if rows.setdefault(piece, row) != row and is_normal[row] and not is_normal[rows[piece]]:
             rows[piece] = row
@@ -104,7 +105,7 @@ def _entries(table: VocabTable, rows: list[int]) -> tuple[VocabEntry, ...]:
 
 
 def _moved(left: VocabTable, right: VocabTable, pairs: list[tuple[int, int]]) -> tuple[MovedEntry, ...]:
-    is_normal = [(table.kinds == Kind.NORMAL).tolist() for table in (left, right)]
+    is_normal = [has_kind(table.kinds, Kind.NORMAL).tolist() for table in (left, right)]
     left_ids, right_ids = left.ids.tolist(), right.ids.tolist()
     return tuple(
         MovedEntry(left.pieces[row], left_ids[row], right_ids[partner], is_normal[0][row] and is_normal[1][partner])
@@ -128,7 +129,7 @@ def _other_scores(left: VocabTable, right: VocabTable, pairs: list[tuple[int, in
         return ()
     rows, partners = np.array(pairs).T
     left_scores, right_scores = left.scores[rows].astype(np.float32), right.scores[partners].astype(np.float32)
-    is_normal = (left.kinds[rows] == Kind.NORMAL) & (right.kinds[partners] == Kind.NORMAL)
+    is_normal = has_kind(left.kinds[rows], Kind.NORMAL) & has_kind(right.kinds[partners], Kind.NORMAL)
     differing = np.flatnonzero(is_normal & (left_scores != right_scores))
     return tuple(
         OtherScore(left.pieces[rows[place]], float(left_scores[place]), float(right_scores[place]))

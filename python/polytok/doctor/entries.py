@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..columns import has_kind
 from ..conversion.derivation import DerivationKind, derivations
 from ..errors import PolytokError
 from ..spec import Bpe, BytesDecode, Kind, Longest, Spec, Template, Unigram, merges_bytes
@@ -40,7 +41,7 @@ def find_duplicates(spec: Spec) -> Iterator[Finding]:
 
 def _duplicate_rows(spec: Spec) -> list[int]:
     first_rows: dict[bytes, int] = {}
-    pieces, normal_rows = spec.vocab.pieces(), np.flatnonzero(spec.vocab.kinds == Kind.NORMAL)
+    pieces, normal_rows = spec.vocab.pieces(), np.flatnonzero(has_kind(spec.vocab.kinds, Kind.NORMAL))
     return [row for row in normal_rows.tolist() if first_rows.setdefault(pieces[row], row) != row]
 
 
@@ -138,7 +139,7 @@ def find_missing_byte_pieces(spec: Spec) -> Iterator[Finding]:
     """Finds a vocabulary with byte fallback in which a byte has no piece."""
     if spec.unknown != "bytes" or (isinstance(spec.model, Bpe) and spec.model.symbols == "groups"):
         return
-    count = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE))
+    count = int(np.count_nonzero(has_kind(spec.vocab.kinds, Kind.BYTE)))
     if count < 256:
         yield Finding(
             "missing-byte-piece",
@@ -153,7 +154,7 @@ def find_equal_scores(spec: Spec) -> Iterator[Finding]:
     if not isinstance(spec.model, Bpe) or spec.model.priority != "score" or spec.model.symbols == "groups":
         return
     merged_rows = derivations(spec.vocab, spec.model).rows(DerivationKind.MERGED)
-    rows = merged_rows[spec.vocab.kinds[merged_rows] == Kind.NORMAL].tolist()
+    rows = merged_rows[has_kind(spec.vocab.kinds[merged_rows], Kind.NORMAL)].tolist()
     # In many good models, runs of the same character (such as spaces) have equal scores; the order of merging does not
     # affect the result.
     pieces = spec.vocab.pieces()
@@ -174,7 +175,7 @@ def find_equal_scores(spec: Spec) -> Iterator[Finding]:
 
 def find_missing_unknown(spec: Spec) -> Iterator[Finding]:
     """Finds a Spec that encodes unknown text to the unknown piece, but has no unknown piece."""
-    if spec.unknown == "unk" and not (spec.vocab.kinds == Kind.UNKNOWN).any():
+    if spec.unknown == "unk" and not has_kind(spec.vocab.kinds, Kind.UNKNOWN).any():
         yield Finding(
             "no-unknown-piece",
             Severity.ERROR,

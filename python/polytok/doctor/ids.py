@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..columns import has_kind
 from ..spec import Insert, Kind, Spec
 from .finding import Finding, Severity, format_examples
 
@@ -56,7 +57,7 @@ def find_special_clashes(spec: Spec) -> Iterator[Finding]:
             ),
             "nothing, if the texts are names of one token",
         )
-    normal_rows = np.flatnonzero(spec.vocab.kinds == Kind.NORMAL).tolist()
+    normal_rows = np.flatnonzero(has_kind(spec.vocab.kinds, Kind.NORMAL)).tolist()
     row_by_piece = {pieces[row]: row for row in normal_rows}
     duplicate_texts = [
         token.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..columns import has_kind
 from ..differences import Differences, EntryDifferences, ModeDifference, SpecialTokenDifferences
 from ..spec import Kind
 from ..tokenizer import Tokenizer
@@ -56,7 +57,7 @@ def _find_moved_entries(entries: EntryDifferences, tokenizer: Tokenizer) -> Iter
         )
     missing_pieces = [entry.piece for entry in entries.only_left if entry.kind == Kind.NORMAL]
     if missing_pieces:
-        normal_count = int((tokenizer.vocab().kinds == Kind.NORMAL).sum())
+        normal_count = int(has_kind(tokenizer.vocab().kinds, Kind.NORMAL).sum())
         yield Finding(
             "entries-missing",
             Severity.NOTE,

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
+from ..columns import has_kind
 from ..errors import PolytokError
 from ..pattern_coverage import covers_all_text
 from ..spec import BytesDecode, Kind, PatternSplit, Spec, Template, merges_bytes
@@ -42,7 +43,8 @@ def find_literal_pattern(spec: Spec) -> Iterator[Finding]:
 def find_mistral_pattern(spec: Spec) -> Iterator[Finding]:
     """Finds Mistral's tekken vocabulary with the pattern of Llama 3 or GPT-4o, an error of some converted files."""
     texts = {token.text for token in spec.special} | {
-        text_or_bytes(spec.vocab.piece(int(row))) for row in np.flatnonzero(spec.vocab.kinds == Kind.CONTROL)[:2000]
+        text_or_bytes(spec.vocab.piece(int(row)))
+        for row in np.flatnonzero(has_kind(spec.vocab.kinds, Kind.CONTROL))[:2000]
     }
     patterns = [step.pattern for step in spec.split if isinstance(step, PatternSplit)]
     has_tekken_tokens = merges_bytes(spec.model) and len(texts & _MISTRAL_TOKENS) > 1
@@ -123,7 +125,7 @@ def find_foreign_pattern(spec: Spec) -> Iterator[Finding]:
 def _split_entries(spec: Spec) -> tuple[list[bytes], int] | None:
     """Returns the entries that are split into several pieces, and the number of entries examined."""
     plain_spec = replace(spec, special=(), normalize=(), post=Template(), decode=BytesDecode())
-    rows = np.flatnonzero(spec.vocab.kinds == Kind.NORMAL)
+    rows = np.flatnonzero(has_kind(spec.vocab.kinds, Kind.NORMAL))
     rows = rows[:: max(1, len(rows) // _SAMPLE_SIZE)]
     texts = [text for row in rows if _is_text(text := spec.vocab.piece(int(row)))]
     try:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from ..columns import has_kind
 from ..doctor.entries import duplicate_ids, unreachable_ids
 from ..errors import EncodeError
 from ..keywords import marked_message
@@ -59,13 +60,16 @@ class ModelCounter:
         self.name, self.tokenizer = name, tokenizer
         self._table = table = tokenizer.vocab()
         self.unknown_ids = np.unique(
-            [*table.ids[table.kinds == Kind.UNKNOWN].tolist(), *([] if (id := tokenizer.unk_id) is None else [id])]
+            [
+                *table.ids[has_kind(table.kinds, Kind.UNKNOWN)].tolist(),
+                *([] if (id := tokenizer.unk_id) is None else [id]),
+            ]
         ).astype(np.int64)
         texts = tokenizer.vocab_bytes()
         self._lengths: _Counts = np.fromiter(map(len, texts), np.int64, len(texts))
         self._script_names, self._script_of_id = self._scripts(texts, scripts)
         self._is_fallback = self._script_of_id == self._script_names.index(PARTS)
-        self._is_fallback[table.ids[table.kinds == Kind.BYTE]] = True
+        self._is_fallback[table.ids[has_kind(table.kinds, Kind.BYTE)]] = True
         self._counters: dict[str, TokenCounter] = {}
 
     def group(self, name: str) -> TokenCounter:

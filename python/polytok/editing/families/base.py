@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from ...byte_level import BYTES, CHARACTERS
+from ...columns import has_kind
 from ...errors import ArgumentError, EncodeError
 from ...space_mark import SPACE_MARK, SPACE_MARK_BYTES
 from ...spec import ByteLevel, Kind, Metaspace, Replace, SentencePieceNormalize, Spec, UgmNormalize
@@ -110,7 +111,7 @@ class Family:
 def spell_by_model(spec: Spec, pieces: Sequence[bytes]) -> list[tuple[int, ...]]:
     """Encodes pieces by the model alone, without the other steps of the pipeline."""
     tokenizer = Tokenizer(Spec(spec.vocab, spec.model, unknown=spec.unknown))
-    unknown_ids = {*spec.vocab.ids[spec.vocab.kinds == Kind.UNKNOWN].tolist()}
+    unknown_ids = {*spec.vocab.ids[has_kind(spec.vocab.kinds, Kind.UNKNOWN)].tolist()}
     try:
         all_ids: Iterable[list[int]] = tokenizer.encode_batch(pieces, threads=1).to_list()
     except EncodeError:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...columns import has_kind
 from ...conversion.derivation import DerivationKind
 from ...conversion.rows import with_texts
 from ...errors import ArgumentError
@@ -113,9 +114,9 @@ class BpeFamily(Family):
         left, right, kind = self._derivations = self._derivations or self._derive()
         removed = np.fromiter(removed_ids, dtype=np.uint32)
         if self._model.symbols == "chars":  # a character needs no entry to be merged
-            removed = np.setdiff1d(removed, self.spec.vocab.ids[kind == DerivationKind.SYMBOL])
+            removed = np.setdiff1d(removed, self.spec.vocab.ids[has_kind(kind, DerivationKind.SYMBOL)])
         is_left_removed, is_right_removed = np.isin(left, removed), np.isin(right, removed)
-        is_lost = (kind == DerivationKind.MERGED) & (is_left_removed | is_right_removed)
+        is_lost = has_kind(kind, DerivationKind.MERGED) & (is_left_removed | is_right_removed)
         ids = self.spec.vocab.ids
         rows = np.flatnonzero(is_lost & ~np.isin(ids, np.fromiter(removed_ids, dtype=np.uint32)))
         halves_removed = set(removed.tolist())
