@@ -20,6 +20,7 @@ use polytok_memory::{self as memory, Collect};
 use pyo3::prelude::*;
 
 use crate::errors::{catch, row_error};
+use crate::objects;
 pub use export::{PyArrowArray, PyArrowStream};
 pub use import::texts;
 
@@ -126,6 +127,6 @@ fn null_buffer(texts: &Texts) -> Option<NullBuffer> {
 
 /// Adds the classes to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyArrowArray>()?;
-    module.add_class::<PyArrowStream>()
+    objects::add_class::<PyArrowArray>(module)?;
+    objects::add_class::<PyArrowStream>(module)
 }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 /// The XXH3 checksum, with 128 bits, of a sequence of bytes, which is added in parts.
 #[pyclass(name = "Checksum")]
 #[derive(Default)]
-pub struct PyChecksum(Checksum);
+pub struct PyChecksum(Box<Checksum>);
 
 #[pymethods]
 impl PyChecksum {

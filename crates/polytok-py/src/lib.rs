@@ -42,16 +42,16 @@ fn load_numpy(py: Python<'_>) {
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     interpreter::check(module.py())?;
-    module.add_class::<tokenizer::PyTokenizer>()?;
-    module.add_class::<options::PyResolvedOptions>()?;
-    module.add_class::<text::PyParts>()?;
-    module.add_class::<token_columns::PyTokenColumns>()?;
-    module.add_class::<incremental::PyChunkEncoder>()?;
-    module.add_class::<incremental::PyIncrementalText>()?;
-    module.add_class::<streams::PyByteStream>()?;
-    module.add_class::<streams::PyTextStream>()?;
-    module.add_class::<streams::PyTextStreams>()?;
-    module.add_class::<checksum::PyChecksum>()?;
+    objects::add_class::<tokenizer::PyTokenizer>(module)?;
+    objects::add_class::<options::PyResolvedOptions>(module)?;
+    objects::add_class::<text::PyParts>(module)?;
+    objects::add_class::<token_columns::PyTokenColumns>(module)?;
+    objects::add_class::<incremental::PyChunkEncoder>(module)?;
+    objects::add_class::<incremental::PyIncrementalText>(module)?;
+    objects::add_class::<streams::PyByteStream>(module)?;
+    objects::add_class::<streams::PyTextStream>(module)?;
+    objects::add_class::<streams::PyTextStreams>(module)?;
+    objects::add_class::<checksum::PyChecksum>(module)?;
     module.add_function(wrap_pyfunction!(load_numpy, module)?)?;
     layout::register(module)?;
     native::register(module)?;

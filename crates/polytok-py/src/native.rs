@@ -86,6 +86,6 @@ fn native_write<'py>(
 
 /// Adds the class and the function to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyNativeFile>()?;
+    objects::add_class::<PyNativeFile>(module)?;
     module.add_function(wrap_pyfunction!(native_write, module)?)
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArrayObject, get_type_object, npy_intp};
 use numpy::{Element, PyArray1, PyArrayDescrMethods, PyArrayMethods};
 use polytok_memory::{self as memory, Grow};
+use pyo3::PyClass;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -38,6 +39,12 @@ impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Items<T> {
         }
         Ok(Items(items))
     }
+}
+
+/// Adds a class to the module. Python aligns objects to two words: a value that needs more must be in a Box.
+pub fn add_class<T: PyClass>(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    const { assert!(align_of::<T>() <= 2 * size_of::<usize>()) };
+    module.add_class::<T>()
 }
 
 /// Creates a bytes object.

@@ -224,7 +224,7 @@ fn missing_row_error(row: i64, len: usize) -> PyErr {
 
 /// Adds the class and the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyTexts>()?;
+    objects::add_class::<PyTexts>(module)?;
     module.add_function(wrap_pyfunction!(end_of_texts, module)?)?;
     module.add_function(wrap_pyfunction!(cut_lines, module)?)?;
     module.add_function(wrap_pyfunction!(cut_separated, module)?)?;

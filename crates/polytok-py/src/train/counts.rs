@@ -221,8 +221,8 @@ fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
 
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyTextCounter>()?;
-    module.add_class::<PyWordCounter>()?;
+    objects::add_class::<PyTextCounter>(module)?;
+    objects::add_class::<PyWordCounter>(module)?;
     module.add_function(wrap_pyfunction!(training_room, module)?)?;
     module.add_function(wrap_pyfunction!(counts_description, module)?)
 }

@@ -13,9 +13,11 @@ mod words;
 
 use pyo3::prelude::*;
 
+use crate::objects;
+
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<words::PyWords>()?;
+    objects::add_class::<words::PyWords>(module)?;
     counts::register(module)?;
     bpe::register(module)?;
     huggingface_unigram::register(module)?;

@@ -37,7 +37,7 @@ pub type ScoredPieces<'py> = (Bound<'py, PyList>, Bound<'py, PyArray1<f32>>);
 
 /// Adds the class and the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PySentenceCounter>()?;
+    objects::add_class::<PySentenceCounter>(module)?;
     module.add_function(wrap_pyfunction!(train_sentencepiece, module)?)?;
     module.add_function(wrap_pyfunction!(sentencepiece_charsmap, module)?)?;
     module.add_function(wrap_pyfunction!(sentencepiece_compile_rules, module)?)
