@@ -2,8 +2,9 @@
 
 A library in C (refuse_memory.c) refuses chosen requests of at least 64 KiB, of Rust, Python and numpy alike. Each job
 runs once for each request that it makes: first this request alone is refused, then this request and all later ones.
-The job must return the result that it returns with enough memory, or raise MemoryError. A refusal that is not handled
-ends the process, so the jobs of a group run in one child process, with RUST_BACKTRACE=1.
+The job must return the result that it returns with enough memory, or raise MemoryError and then return this result when
+it runs again with enough memory. A refusal that is not handled ends the process, so the jobs of a group run in one
+child process, with RUST_BACKTRACE=1.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,17 @@ import numpy as np
 import pytest
 
 import polytok
+from corpus_kills import contents, write_inputs
+from polytok import corpus
+from polytok.values import FormatName
 
 HERE = Path(__file__).parent
 
 # The smallest request that is refused, in bytes.
 SMALLEST = 1 << 16
 
-# Training makes many requests, of which only each fifth is refused; the tests of the crate polytok-core refuse all.
-STRIDES = {"training": 5}
+# Of the requests of these groups, which are many, one of so many is refused, but all in `make test-slow`.
+STRIDES = {"bpe": 2, "unigram": 2, "wordpiece": 2, "training": 5, "many": 4, "saving": 5, "corpora": 5}
 
 Job = Callable[[], object]
 
@@ -39,7 +44,9 @@ LINES = LONG_TEXT.split("\n")
 
 
 def _digest(value: object) -> str:
-    """Returns a hash of a result; arrays and lists of them are hashed by their values."""
+    """Returns a hash of a result; arrays, lists and folders are hashed by their contents."""
+    if isinstance(value, Path):
+        return _digest(sorted(contents(value).items()))
     if isinstance(value, (list, tuple)):
         return _digest("".join(map(_digest, value)))
     data = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
@@ -84,6 +91,7 @@ def _encoding_jobs(tokenizer: polytok.Tokenizer) -> dict[str, Job]:
         "decode of an array": lambda: tokenizer.decode(array),
         "decode_bytes": lambda: tokenizer.decode_bytes(ids),
         "decode_batch": lambda: tokenizer.decode_batch([*rows, ids]),
+        "vocab": lambda: [entry.piece for entry in tokenizer.vocab()],
         "decode_with_offsets": lambda: tokenizer.decode_with_offsets(ids),
         "stream": stream,
         "chunks": chunks,
@@ -121,7 +129,7 @@ def _many_jobs(folder: Path) -> dict[str, Job]:
         return polytok.count_words(words * 2, kind="bpe").words("most_frequent").to_list()
 
     def changes() -> object:
-        text = default.incremental(LONG_TEXT)
+        text = default.incremental(LONG_TEXT + "a" * 90_000 + LONG_TEXT)
         text.set_text(LONG_TEXT[:5] + "changed" + LONG_TEXT[9:])
         text.append(TEXT)
         return [text.ids, text.copy().ids]
@@ -142,6 +150,54 @@ def _many_jobs(folder: Path) -> dict[str, Job]:
     }
 
 
+def _saving_jobs(folder: Path) -> dict[str, Job]:
+    """Jobs that replace a file. If they fail, the old file stays, and no other file."""
+    words = [f"<{n}>" for n in range(1_200)]
+    tokenizers = {
+        "bpe": polytok.train(LINES, kind="bpe", vocab_size=1_500, special_tokens=words),
+        "unigram": polytok.train(LINES, kind="unigram", vocab_size=1_500, control_symbols=words, byte_fallback=False),
+        "default": polytok.load("default"),
+    }
+
+    def save(tokenizer: polytok.Tokenizer, path: Path, to: FormatName) -> Path:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"old")
+        try:
+            tokenizer.save(path, to)
+        except MemoryError:
+            assert path.stat().st_size == 3, "the old file is lost"
+            raise
+        return path.parent
+
+    names: list[tuple[str, FormatName]] = [
+        *(("bpe", "ptok"), ("bpe", "huggingface"), ("bpe", "gguf"), ("default", "tiktoken")),
+        *(("unigram", "sentencepiece"), ("unigram", "huggingface"), ("unigram", "gguf")),
+    ]
+    return {
+        f"save {kind} as {to}": partial(save, tokenizers[kind], folder / f"{kind} {to}" / f"file.{to}", to)
+        for kind, to in names
+    }
+
+
+def _corpus_jobs(folder: Path) -> dict[str, Job]:
+    """Jobs over files of every kind. Each call continues the call before, if that one failed."""
+    inputs = write_inputs(folder / "inputs", 300_000)
+
+    def tokenize(to: corpus.Output, **options: Any) -> Path:
+        out = folder / f"{to} {options}"
+        if (out / "manifest.json").exists():
+            shutil.rmtree(out)
+        corpus.tokenize(inputs, "default", out, to=to, lines=True, workers=1, shard_size=200_000, eos="auto", **options)
+        return out
+
+    return {
+        "megatron": partial(tokenize, "megatron", documents=True),
+        "npy": partial(tokenize, "npy", shuffle="all"),
+        "parquet": partial(tokenize, "parquet"),
+        "arrow": partial(tokenize, "arrow", threads=2),
+    }
+
+
 def _training_jobs() -> dict[str, Job]:
     def train(kind: str) -> Job:
         return lambda: polytok.train(LINES, kind=kind, vocab_size=400).encode(TEXT[:1000])
@@ -155,24 +211,28 @@ def _jobs(group: str, folder: Path) -> dict[str, Job]:
         return _training_jobs()
     if group == "many":
         return _many_jobs(folder)
+    if group == "saving":
+        return _saving_jobs(folder)
+    if group == "corpora":
+        return _corpus_jobs(folder)
     tokenizers = _vocabularies()
     return _file_jobs(tokenizers, folder) if group == "files" else _encoding_jobs(tokenizers[group])
 
 
-def _run_group(group: str, folder: Path, library: str) -> None:
-    """Runs each job of a group with each of its requests refused. Runs in the child process."""
+def _run_group(group: str, folder: Path, library: str, stride: int) -> None:
+    """Runs each job of a group with each of its requests, or one of ``stride``, refused. Runs in the child process."""
     memory: Any = ctypes.CDLL(library)
 
     def refuse(first: int, end: int) -> None:
         memory.refuse_memory(ctypes.c_size_t(SMALLEST), ctypes.c_long(first), ctypes.c_long(end))
 
     for name, job in _jobs(group, folder).items():
-        expected = _digest(job())
+        job()  # later calls use the caches and files of the first
         refuse(sys.maxsize, sys.maxsize)
-        job()
-        requests = memory.allow_memory()
+        result = job()
+        requests, expected = memory.allow_memory(), _digest(result)
         errors = 0
-        for first in range(0, requests, STRIDES.get(group, 1)):
+        for first in range(0, requests, stride):
             for end in [first + 1, sys.maxsize]:
                 print("run", name, first, "of", requests, "alone" if end == first + 1 else "and later", flush=True)
                 refuse(first, end)
@@ -181,6 +241,7 @@ def _run_group(group: str, folder: Path, library: str) -> None:
                 except MemoryError:
                     memory.allow_memory()
                     errors += 1
+                    assert _digest(job()) == expected, f"{name}, again"
                 else:
                     memory.allow_memory()
                     assert _digest(result) == expected, name
@@ -199,13 +260,23 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("group", ["bpe", "unigram", "wordpiece", "files", "training", "many"])
-def test_refused_memory_is_a_memory_error(group: str, library: Path, tmp_path: Path) -> None:
+def _check_group(group: str, folder: Path, library: Path, stride: int) -> None:
     environment = {**os.environ, "LD_PRELOAD": str(library), "RUST_BACKTRACE": "1"}
-    command = [sys.executable, __file__, group, str(tmp_path), str(library)]
-    child = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, __file__, group, str(folder), str(library), str(stride)]
+    child = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
     assert child.returncode == 0, (child.returncode, child.stdout[-300:], child.stderr[-2000:])
     assert "errors" in child.stdout
+
+
+@pytest.mark.parametrize("group", ["files", *STRIDES])
+def test_refused_memory_is_a_memory_error(group: str, library: Path, tmp_path: Path) -> None:
+    _check_group(group, tmp_path, library, STRIDES.get(group, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", STRIDES)
+def test_every_refused_request_is_a_memory_error(group: str, library: Path, tmp_path: Path) -> None:
+    _check_group(group, tmp_path, library, 1)
 
 
 LIMITED = """
@@ -241,5 +312,32 @@ def test_a_limited_process_gets_a_memory_error(method: str, piece: str) -> None:
     assert outcomes[0] == "refused" or method == "count"
 
 
+SPECIAL_TOKENS = """
+import resource, sys
+import polytok
+words = [f"<|{n}|>" for n in range(9_000)]
+tokenizer = polytok.train(["a b"], kind="bpe", vocab_size=9_257, special_tokens=words)
+tokenizer.encode("warm up", special=words[:1])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]) * 2**20, resource.RLIM_INFINITY))
+try:
+    print("done", tokenizer.count("".join(words), special="all"))
+except MemoryError as error:
+    print("refused")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS and /proc")
+def test_a_limited_process_compiles_special_tokens_or_gets_a_memory_error() -> None:
+    """Tests limits at which the automaton of the special tokens, which another package builds, has no memory."""
+    outcomes = []
+    for megabytes in [0, 1, 2, 3, 4, 256]:
+        command = [sys.executable, "-c", SPECIAL_TOKENS, str(megabytes)]
+        child = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert child.returncode == 0, (megabytes, child.returncode, child.stderr[-2000:])
+        outcomes.append(child.stdout.strip())
+    assert outcomes[0] == "refused" and outcomes[-1] == "done 9000"
+
+
 if __name__ == "__main__":
-    _run_group(sys.argv[1], Path(sys.argv[2]), sys.argv[3])
+    _run_group(sys.argv[1], Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))

@@ -156,7 +156,7 @@ fn count_runs(
     });
     let mut counts = memory::with_capacity(texts.len());
     for run in run_counts.into_iter().flatten() {
-        counts.extend(run?);
+        counts.checked_extend(run?);
     }
     Ok(counts)
 }

@@ -4,7 +4,7 @@
 //! U+00A1 to U+00AC, U+00AE to U+00FF) map to the characters with the same code points. The other 68 bytes map, in
 //! ascending order, to U+0100 to U+0143. A conversion in either direction is one table lookup.
 
-use polytok_memory::{self as memory, Grow};
+use polytok_memory::{self as memory, Grow, GrowText};
 
 /// The number of bytes that are not visible characters in Latin-1.
 const OTHER_BYTE_COUNT: usize = 68;
@@ -76,7 +76,9 @@ pub fn read_bytes(text: &str, bytes: &mut Vec<u8>) -> bool {
 
 /// Converts bytes to their characters.
 pub fn to_text(bytes: &[u8]) -> String {
-    bytes.iter().map(|&byte| char_of(byte)).collect()
+    let mut text = String::new();
+    bytes.iter().for_each(|&byte| text.checked_push_char(char_of(byte)));
+    text
 }
 
 #[cfg(test)]

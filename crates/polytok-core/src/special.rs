@@ -21,7 +21,7 @@ use crate::spec::{Kind, Matching, SpecialToken};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
-mod automaton;
+pub(crate) mod automaton;
 mod finder;
 pub mod joint;
 mod linear;

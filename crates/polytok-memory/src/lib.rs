@@ -101,6 +101,12 @@ pub fn zeroed_box<T: Zeroable>() -> Box<T> {
     bytemuck::allocation::try_zeroed_box().unwrap_or_else(|()| refuse(size_of::<T>()))
 }
 
+/// Requests memory and frees it at once. Called before code of another crate, which ends the process if the system
+/// refuses its requests: a limit of the process is then noticed here.
+pub fn require(bytes: usize) {
+    drop(std::hint::black_box(with_capacity::<u8>(bytes))); // the compiler removes memory that nothing uses
+}
+
 /// Methods of vectors that grow.
 pub trait Grow<T> {
     /// Reserves room for `count` more items.

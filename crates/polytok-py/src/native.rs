@@ -8,6 +8,7 @@ use std::sync::Arc;
 use memmap2::Mmap;
 use polytok_core::native::{Image, Tables};
 use polytok_core::tokenizer::Tokenizer;
+use polytok_memory::Copied;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -70,15 +71,16 @@ impl PyNativeFile {
 fn native_write<'py>(
     py: Python<'py>,
     spec: &Bound<'py, PyAny>,
-    sections: Vec<(String, Vec<u8>)>,
+    sections: Vec<(String, Bound<'py, PyBytes>)>,
     fingerprint: [u8; 16],
 ) -> PyResult<Bound<'py, PyBytes>> {
     let spec = spec::spec(spec)?;
+    let sections: Vec<_> = sections.iter().map(|(name, bytes)| (name, bytes.as_bytes())).collect();
     let file = detach(py, || {
         let mut tables = Tables::with_sections();
         Tokenizer::compile_with(spec, &mut tables)?;
         let mut kept = tables.finish();
-        sections.into_iter().for_each(|(name, bytes)| kept.push(&name, bytes));
+        sections.into_iter().for_each(|(name, bytes)| kept.push(name, bytes.checked_to_vec()));
         Ok(kept.finish(fingerprint))
     })?;
     objects::bytes(py, &file)

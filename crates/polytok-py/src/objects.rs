@@ -57,12 +57,18 @@ pub fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>
     }
 }
 
-/// Creates a bytearray.
+/// Creates a bytearray. It is created without bytes and then resized: CPython 3.11 writes "SystemError: deallocated
+/// bytearray object has exported buffers" to standard error if `PyByteArray_FromStringAndSize` has no memory.
 pub fn byte_array<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyByteArray>> {
-    // SAFETY: as in `bytes`.
+    // SAFETY: as in `bytes`. No other code can have a reference to the new object yet, and it has as many bytes as are
+    // copied.
     unsafe {
-        let object = ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t);
-        Ok(Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked())
+        let object = Bound::from_owned_ptr_or_err(py, ffi::PyByteArray_FromStringAndSize(std::ptr::null(), 0))?;
+        if ffi::PyByteArray_Resize(object.as_ptr(), bytes.len() as ffi::Py_ssize_t) < 0 {
+            return Err(PyErr::fetch(py));
+        }
+        bytes.as_ptr().copy_to_nonoverlapping(ffi::PyByteArray_AsString(object.as_ptr()).cast(), bytes.len());
+        Ok(object.cast_into_unchecked())
     }
 }
 

@@ -6,7 +6,7 @@
 //! group, so few additional pairs are joined. An additional pair only loses a boundary, which costs time but never
 //! changes ids. Portable code reads a table of all pairs of bytes, which has the same additional pairs.
 
-use polytok_memory::Grow;
+use polytok_memory::{self as memory, Grow};
 use polytok_simd::SimdLevel;
 
 /// The number of pairs of bytes that are tested together.
@@ -48,10 +48,11 @@ impl AsciiJoins {
     /// Builds the tables. `joined` has a bit for each ASCII character that is joined to the ASCII character before it.
     pub fn new(joined: &[u128; 128]) -> AsciiJoins {
         let mut joins = AsciiJoins {
-            ends: Box::new([1; 1 << 16]),
+            ends: memory::zeroed_box(),
             left_groups: Box::new([[0; 128]; OCTETS]),
             right_groups: Box::new([[0; 128]; OCTETS]),
         };
+        joins.ends.fill(1);
         for (at, group) in groups(joined).iter().enumerate() {
             let (octet, bit) = (at / 8, 1 << (at % 8));
             for char in 0..128 {

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
-use polytok_memory::{Collect, Grow};
+use polytok_memory::{Collect, Copied, Grow};
 
 use crate::prefetch::prefetch;
 use crate::token_id::TokenId;
@@ -63,7 +63,7 @@ impl RowTexts {
                 slot
             }
             SettledOutput::Text(text) if !is_skippable => {
-                long_texts.checked_push(text.into());
+                long_texts.checked_push(text.checked_to_vec().into_boxed_slice());
                 marked_slot(long_texts.len() as u64 - 1, LONG_MARK)
             }
             SettledOutput::Byte(byte) if !is_skippable => marked_slot(byte.into(), BYTE_MARK),

@@ -153,6 +153,7 @@ impl IncrementalText {
             for ids in [&mut old_ids, &mut new_ids] {
                 ids.checked_extend_from_slice(&suffix);
             }
+            self.chunks.checked_reserve(next.chunks.len()); // the last step that can fail
             self.chunks.truncate(kept_chunks);
             self.chunks.append(&mut next.chunks);
             *self = IncrementalText { chunks: std::mem::take(&mut self.chunks), ..next };
@@ -367,7 +368,7 @@ impl IncrementalText {
     /// Moves the settled text to a chunk. `ends` are the counts before the open text.
     fn seal(&mut self, tokenizer: &Tokenizer, ends: &mut Counts) {
         let OpenText { bytes, runs, context_len, .. } = &self.open;
-        let text: Box<[u8]> = bytes[*context_len..self.settled].into();
+        let text = bytes[*context_len..self.settled].checked_to_vec().into_boxed_slice();
         let runs = runs_of_part(runs, offset(*context_len), offset(self.settled)).into();
         let ids: Box<[u32]> = std::mem::take(&mut self.settled_ids).into();
         ends.bytes += text.len();

@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 
-use polytok_memory::{Collect, Grow};
+use polytok_memory::{self as memory, Collect, Grow};
 
 use crate::error::Result;
 use crate::native::Tables;
@@ -157,7 +157,7 @@ fn build_trie(vocab: &Vocab, continuing_prefix: &str) -> Result<Trie> {
     let continuations: Vec<(Vec<u8>, u32)> = rows()
         .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
         .filter(|(continuation, _)| !continuation.is_empty())
-        .map(|(continuation, id)| ([&[CONTINUATION_BYTE], continuation].concat(), id))
+        .map(|(continuation, id)| (memory::concat(&[&[CONTINUATION_BYTE], continuation]), id))
         .checked_collect();
     let continuation_keys = continuations.iter().map(|(key, id)| (key.as_slice(), *id));
     let word_start_keys = rows().filter(|(bytes, _)| bytes.first() != Some(&CONTINUATION_BYTE));

@@ -20,6 +20,7 @@
 //! another are checked when they are read or when they are used.
 
 mod image;
+mod json;
 mod outline;
 mod plain;
 mod special;

@@ -4,14 +4,16 @@
 //! Each read removes a field from its object, and a field that nothing reads is an error: a later version may have
 //! added this field, and ignoring it could change ids.
 
-use polytok_memory::Copied;
-use serde_json::{Map, Value};
+use std::collections::HashMap;
 
+use polytok_memory::{Copied, TryCollect};
+
+use super::json::Json;
 use crate::error::{Error, Result};
 
 /// The fields of an object, and the section `data`, which has the byte strings to which the fields refer.
 pub struct Fields<'a> {
-    fields: Map<String, Value>,
+    fields: HashMap<String, Json>,
     data: &'a [u8],
 }
 
@@ -25,13 +27,13 @@ impl<'a> Fields<'a> {
         Fields::read_object(value, data, read)
     }
 
-    fn read_object<T>(value: Value, data: &'a [u8], read: ReadObject<T>) -> Result<T> {
-        let Value::Object(fields) = value else {
+    fn read_object<T>(value: Json, data: &'a [u8], read: ReadObject<T>) -> Result<T> {
+        let Json::Object(fields) = value else {
             return Err(spec_error("a value is not an object"));
         };
         let mut fields = Fields { fields, data };
         let object = read(&mut fields)?;
-        match fields.fields.keys().next() {
+        match fields.fields.keys().min() {
             Some(name) => Err(spec_error(&format!("the field {name:?} is unknown"))),
             None => Ok(object),
         }
@@ -50,7 +52,7 @@ impl<'a> Fields<'a> {
     /// Returns a text. Without a default, the object must have the field.
     pub fn text(&mut self, name: &str, default: Option<&str>) -> Result<String> {
         match (self.fields.remove(name), default) {
-            (Some(Value::String(text)), _) => Ok(text),
+            (Some(Json::Text(text)), _) => Ok(text),
             (None, Some(default)) => Ok(default.to_owned()),
             _ => Err(wrong_field(name, "a text")),
         }
@@ -65,7 +67,7 @@ impl<'a> Fields<'a> {
     pub fn bool(&mut self, name: &str, default: bool) -> Result<bool> {
         match self.scalar(name)? {
             None => Ok(default),
-            Some(Value::Bool(value)) => Ok(value),
+            Some(Json::Bool(value)) => Ok(value),
             Some(_) => Err(wrong_field(name, "true or false")),
         }
     }
@@ -74,7 +76,7 @@ impl<'a> Fields<'a> {
     pub fn number(&mut self, name: &str, default: Option<usize>) -> Result<usize> {
         let value = match self.scalar(name)? {
             None => default,
-            Some(value) => to_number(&value),
+            Some(value) => value.as_number(),
         };
         value.ok_or_else(|| wrong_field(name, "a number"))
     }
@@ -82,7 +84,7 @@ impl<'a> Fields<'a> {
     /// Returns a number, None if the field is null, or the default if the field is missing.
     pub fn optional_number(&mut self, name: &str, default: Option<usize>) -> Result<Option<usize>> {
         match self.fields.get(name) {
-            Some(Value::Null) => {
+            Some(Json::Null) => {
                 self.skip(name);
                 Ok(None)
             }
@@ -103,7 +105,8 @@ impl<'a> Fields<'a> {
         let Some(value) = self.fields.remove(name) else {
             return Ok(default.checked_to_vec());
         };
-        let bytes = (value["$"] == "bytes").then(|| referenced_bytes(&value, self.data)).flatten();
+        let bytes =
+            (value.field("$").as_text() == Some("bytes")).then(|| referenced_bytes(&value, self.data)).flatten();
         bytes.map(Copied::checked_to_vec).ok_or_else(|| wrong_field(name, "a reference to bytes"))
     }
 
@@ -112,9 +115,10 @@ impl<'a> Fields<'a> {
         let items = self.items(name)?.unwrap_or_default();
         let numbers = items.into_iter().map(|item| {
             let value = to_scalar(item, self.data);
-            value.as_ref().and_then(to_number).and_then(|number| u32::try_from(number).ok())
+            let number = value.as_ref().and_then(Json::as_number).and_then(|number| u32::try_from(number).ok());
+            number.ok_or_else(|| wrong_field(name, "a list of ids"))
         });
-        numbers.collect::<Option<_>>().ok_or_else(|| wrong_field(name, "a list of ids"))
+        numbers.checked_try_collect()
     }
 
     /// Returns the objects of a list; the default is no objects.
@@ -127,13 +131,13 @@ impl<'a> Fields<'a> {
         let Some(items) = self.items(name)? else {
             return Ok(None);
         };
-        items.into_iter().map(|item| Fields::read_object(item, self.data, read)).collect::<Result<_>>().map(Some)
+        items.into_iter().map(|item| Fields::read_object(item, self.data, read)).checked_try_collect().map(Some)
     }
 
     /// Returns the object in a field, or None if the field is missing or null.
     pub fn object<T>(&mut self, name: &str, read: ReadObject<T>) -> Result<Option<T>> {
         match self.fields.remove(name) {
-            None | Some(Value::Null) => Ok(None),
+            None | Some(Json::Null) => Ok(None),
             Some(value) => Fields::read_object(value, self.data, read).map(Some),
         }
     }
@@ -142,19 +146,19 @@ impl<'a> Fields<'a> {
     fn is_none(&mut self, name: &str) -> bool {
         match self.fields.get(name) {
             None => true,
-            Some(Value::Null) => self.fields.remove(name).is_some(),
+            Some(Json::Null) => self.fields.remove(name).is_some(),
             Some(_) => false,
         }
     }
 
     /// Returns the items of a tuple or list, or None if the field is missing or null.
-    fn items(&mut self, name: &str) -> Result<Option<Vec<Value>>> {
+    fn items(&mut self, name: &str) -> Result<Option<Vec<Json>>> {
         match self.fields.remove(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Array(items)) => Ok(Some(items)),
-            Some(Value::Object(mut tuple)) if tuple.get("$").is_some_and(|class| class == "tuple") => {
+            None | Some(Json::Null) => Ok(None),
+            Some(Json::List(items)) => Ok(Some(items)),
+            Some(Json::Object(mut tuple)) if tuple.get("$").and_then(Json::as_text) == Some("tuple") => {
                 match tuple.remove("items") {
-                    Some(Value::Array(items)) => Ok(Some(items)),
+                    Some(Json::List(items)) => Ok(Some(items)),
                     _ => Err(wrong_field(name, "a list")),
                 }
             }
@@ -162,7 +166,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn scalar(&mut self, name: &str) -> Result<Option<Value>> {
+    fn scalar(&mut self, name: &str) -> Result<Option<Json>> {
         let Some(value) = self.fields.remove(name) else {
             return Ok(None);
         };
@@ -171,27 +175,26 @@ impl<'a> Fields<'a> {
 }
 
 /// Returns a truth value or a number. A Spec can have numpy's scalars, which are written as arrays without dimensions.
-fn to_scalar(value: Value, data: &[u8]) -> Option<Value> {
-    if value["$"] != "array" {
+fn to_scalar(value: Json, data: &[u8]) -> Option<Json> {
+    if value.field("$").as_text() != Some("array") {
         return Some(value);
     }
-    let bytes = (value["shape"].as_array()?.is_empty()).then(|| referenced_bytes(&value, data)).flatten()?;
-    let is_negative = value["type"].as_str()?.contains('i') && bytes.last().is_some_and(|&byte| byte >= 0x80);
+    let bytes = matches!(value.field("shape"), Json::List(sizes) if sizes.is_empty())
+        .then(|| referenced_bytes(&value, data))
+        .flatten()?;
+    let is_negative = value.field("type").as_text()?.contains('i') && bytes.last().is_some_and(|&byte| byte >= 0x80);
     if bytes.len() > size_of::<u64>() || is_negative {
         return None;
     }
     let number = bytes.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
-    Some(if value["type"] == "|b1" { Value::from(number != 0) } else { Value::from(number) })
-}
-
-fn to_number(value: &Value) -> Option<usize> {
-    usize::try_from(value.as_u64()?).ok()
+    let is_bool = value.field("type").as_text() == Some("|b1");
+    Some(if is_bool { Json::Bool(number != 0) } else { Json::Number(number) })
 }
 
 /// Returns the bytes in the section `data` to which a value refers.
-fn referenced_bytes<'a>(value: &Value, data: &'a [u8]) -> Option<&'a [u8]> {
-    let bound = |index: usize| to_number(&value["at"][index]);
-    data.get(bound(0)?..bound(1)?)
+fn referenced_bytes<'a>(value: &Json, data: &'a [u8]) -> Option<&'a [u8]> {
+    let [start, end] = value.field("at").items() else { return None };
+    data.get(start.as_number()?..end.as_number()?)
 }
 
 /// Returns the error for a section that is not a Spec.

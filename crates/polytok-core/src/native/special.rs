@@ -5,22 +5,23 @@ use polytok_memory::Collect;
 use serde::Deserialize;
 
 use super::Image;
+use super::json::{JsonList, JsonText};
 use crate::error::{Error, Result};
 use crate::spec::SpecialToken;
 use crate::token_id::TokenId;
 
 /// A row of the section `special`, which python/polytok/formats/ptok.py writes.
 #[derive(Deserialize)]
-struct SpecialRow(String, u32, u8);
+struct SpecialRow(JsonText, u32, u8);
 
 impl Image {
     /// Returns the special tokens.
     pub fn special_tokens(&self) -> Result<Vec<SpecialToken>> {
         let section = self.section("special").unwrap_or(b"[]");
-        let rows: Vec<SpecialRow> = serde_json::from_slice(section)
+        let JsonList(rows): JsonList<SpecialRow> = serde_json::from_slice(section)
             .map_err(|error| Error::Format(format!("the section special is damaged: {error}")))?;
-        let token = |SpecialRow(text, id, flags)| SpecialToken {
-            text: String::into_bytes(text),
+        let token = |SpecialRow(JsonText(text), id, flags)| SpecialToken {
+            text: text.into_bytes(),
             id: TokenId(id),
             always: flags & 1 == 0,
             single_word: flags & 2 != 0,

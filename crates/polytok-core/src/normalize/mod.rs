@@ -28,7 +28,7 @@ pub mod wpm;
 
 use std::sync::Arc;
 
-use polytok_memory::{self as memory, Collect, Copied, Grow};
+use polytok_memory::{self as memory, Collect, Copied, Grow, TryCollect};
 
 use crate::error::{Result, not_utf8};
 use crate::space_mark;
@@ -80,7 +80,7 @@ impl Normalizer {
         let steps = steps
             .into_iter()
             .map(|step| NormalizeStep::compile(step, vocab, user_defined, version))
-            .collect::<Result<_>>()?;
+            .checked_try_collect()?;
         Ok(Normalizer { steps })
     }
 

@@ -5,7 +5,7 @@
 //! stop text. This held text is a prefix of a stop text, so it is stored as a node of the trie of all stop texts (Aho
 //! and Corasick). Cost: linear in the text.
 
-use polytok_memory::{Collect, Grow, GrowText};
+use polytok_memory::{self as memory, Collect, Grow, GrowText};
 
 use crate::error::{Error, Result};
 
@@ -50,7 +50,7 @@ impl StopTexts {
         }
         let mut stop_texts = StopTexts {
             nodes: vec![Node::default()],
-            texts: texts.iter().map(|text| text.as_ref().into()).checked_collect(),
+            texts: texts.iter().map(|text| memory::text(text.as_ref()).into()).checked_collect(),
         };
         for (i, text) in texts.iter().enumerate() {
             stop_texts.insert(i as u32, text.as_ref().as_bytes());
@@ -72,7 +72,7 @@ impl StopTexts {
     /// Searches the next part of a text. Appends the text that cannot be part of a stop text to `out`; if a stop text
     /// is complete, appends the text before it and returns its index.
     pub fn search(&self, state: &mut StopState, part: &str, out: &mut String) -> Option<usize> {
-        let held = self.held_text(*state).to_owned();
+        let held = memory::text(self.held_text(*state));
         for (at, &byte) in part.as_bytes().iter().enumerate() {
             state.node = self.step(state.node, byte);
             if let Some(stop) = self.nodes[state.node as usize].stop {

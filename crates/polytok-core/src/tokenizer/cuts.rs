@@ -107,7 +107,7 @@ impl Cuts {
             let is_symbol = |c: &char| !is_of_bytes || c.is_ascii();
             let chars = entries.iter().filter_map(|entry| only_char(entry.strip_suffix(suffix)?)).filter(is_symbol);
             let is_known = |c: &char| entries.contains(&[prefix, c.to_string().as_bytes(), suffix].concat()[..]);
-            chars.filter(is_known).collect()
+            memory::set(chars.filter(is_known))
         });
         Cuts {
             proofs: (0..PROOF_COUNT).map(|_| AtomicU8::new(UNKNOWN)).checked_collect().into(),

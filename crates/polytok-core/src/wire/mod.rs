@@ -21,10 +21,34 @@ mod sentencepiece_text;
 pub mod tekken;
 mod texts;
 
-use polytok_memory::Grow;
+use std::io;
+
+use polytok_memory::{self as memory, Grow};
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
+
+/// Returns a text as a JSON string.
+fn quote(text: &str) -> String {
+    let mut out = CheckedWriter(memory::with_capacity(text.len() + 2));
+    // Writing to memory does not fail, and JSON is UTF-8.
+    let _ = serde_json::to_writer(&mut out, text);
+    String::from_utf8(out.0).unwrap_or_default()
+}
+
+/// Writes to memory that the system can refuse.
+struct CheckedWriter(Vec<u8>);
+
+impl io::Write for CheckedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.checked_extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Returns columns without rows; `offsets` has only the leading 0.
 fn empty_columns() -> VocabColumns {

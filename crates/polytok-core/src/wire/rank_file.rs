@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use polytok_memory::{self as memory, Copied, Grow, GrowMap};
+use polytok_memory::{self as memory, Collect, Copied, Grow, GrowMap};
 
 use super::texts::find_repeated_text;
 use super::{base64, decimal, empty_columns, lines, push_row, rows, show, text};
@@ -85,7 +85,7 @@ pub fn spec(data: &[u8], pattern: Option<&str>, special: &[(&str, u32)]) -> Resu
         ..SpecialToken::default()
     };
     Ok(Spec {
-        special: special.iter().map(special_token).collect(),
+        special: special.iter().map(special_token).checked_collect(),
         split: split.into_iter().collect(),
         ..Spec::new(vocab, Model::bpe_by_rank())
     })

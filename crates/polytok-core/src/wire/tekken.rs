@@ -17,7 +17,7 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visi
 use serde_json::value::RawValue;
 
 use super::texts::find_repeated_text;
-use super::{base64, empty_columns, push_row, rows, show, text};
+use super::{base64, empty_columns, push_row, quote, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -103,7 +103,7 @@ pub fn write(columns: &VocabColumns, unequal_texts: &[(u32, Option<String>)], la
 }
 
 fn write_text(text: Option<&str>, ascii: bool, out: &mut Vec<u8>) {
-    let quoted = serde_json::json!(text).to_string();
+    let quoted = text.map_or_else(|| "null".into(), quote);
     if !ascii {
         return out.checked_extend_from_slice(quoted.as_bytes());
     }

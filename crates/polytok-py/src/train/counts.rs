@@ -10,10 +10,11 @@ use polytok_core::error::Error;
 use polytok_core::train::counter::{CountsFile, Limit, Order, RunFile, Spill, WordCounter, write_counts};
 use polytok_core::train::room::usable_memory;
 use polytok_core::train::texts::{TextCounter, TextRules};
-use polytok_memory::Collect;
+use polytok_memory::{self as memory, Collect};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyString;
 
 use super::exclusive::Exclusive;
 use super::progress::Reporter;
@@ -23,8 +24,8 @@ use crate::gil::detach;
 use crate::objects::{self, Items};
 use crate::spec;
 
-/// The size of the buffer between the engine and a Python file.
-const BUFFER: usize = 1 << 20;
+/// The size of the buffer between the engine and a Python file. Refused memory for it ends the process, so it is small.
+const BUFFER: usize = 1 << 15;
 
 /// Creates files in a folder that Python deletes at the end. If the system allows unlinking an open file, each file is
 /// unlinked immediately.
@@ -162,14 +163,20 @@ impl PyWordCounter {
     }
 
     /// Adds the words of a counts file, and returns the description of the file.
-    fn read(&self, py: Python<'_>, file: Py<PyAny>, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        file: Py<PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyString>> {
         let mut state = self.0.get()?;
         let counter = &mut *state;
-        Reporter::new(progress).run(py, |progress| {
+        let description = Reporter::new(progress).run(py, |progress| {
             let file = CountsFile::open(BufReader::with_capacity(BUFFER, PyFile(file)))?;
-            let description = file.description().to_owned();
+            let description = memory::text(file.description());
             file.add_to(counter, progress).map(|()| description)
-        })
+        })?;
+        objects::string(py, &description)
     }
 
     /// Writes a counts file.
@@ -214,9 +221,9 @@ fn training_room(limit: usize) -> usize {
 
 /// Reads the description in a counts file.
 #[pyfunction]
-fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
-    let open = || CountsFile::open(PyFile(file)).map(|file| file.description().to_owned());
-    detach(py, open)
+fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<Bound<'_, PyString>> {
+    let open = || CountsFile::open(PyFile(file)).map(|file| memory::text(file.description()));
+    objects::string(py, &detach(py, open)?)
 }
 
 /// Adds the classes and functions to the module.

@@ -2,13 +2,13 @@
 
 use polytok_core::wire::huggingface::{self, VocabParts};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
 
 use super::{PyColumns, raised, read_merges, read_vocab, to_python};
 use crate::columns::{self, Merges, PyColumn};
 use crate::errors::catch;
 use crate::lists;
-use crate::objects::Items;
+use crate::objects::{self, Items};
 
 fn merges_to_core(merges: Option<Bound<'_, PyAny>>) -> PyResult<Merges> {
     merges.map_or(Ok(Merges::new()), |merges| read_merges(&merges))
@@ -28,11 +28,12 @@ fn huggingface_probe(data: &[u8]) -> PyResult<()> {
 fn huggingface_read<'py>(
     py: Python<'py>,
     data: &[u8],
-) -> PyResult<(PyColumns<'py>, Option<PyColumn<'py>>, bool, Option<PyColumn<'py>>, usize, String)> {
+) -> PyResult<(PyColumns<'py>, Option<PyColumn<'py>>, bool, Option<PyColumn<'py>>, usize, Bound<'py, PyString>)> {
     let read = huggingface::read(data).map_err(raised)?;
     let merges = read.merges.map(|merges| columns::view_merges(py, &merges)).transpose()?;
     let exact = read.exact_scores.map(|scores| columns::view(py, &scores)).transpose()?;
-    Ok((to_python(py, read.columns)?, merges, read.pairs, exact, read.replaced, read.rest))
+    let rest = objects::string(py, &read.rest)?;
+    Ok((to_python(py, read.columns)?, merges, read.pairs, exact, read.replaced, rest))
 }
 
 /// Reads the columns of a vocab.json, and the number of texts that later entries replace.
@@ -70,19 +71,21 @@ fn huggingface_rows<'py>(vocab: &Bound<'py, PyAny>, texts: Items<Vec<u8>>) -> Py
 
 /// Writes the JSON values of `vocab` and `merges`.
 #[pyfunction]
-fn huggingface_write(
-    vocab: &Bound<'_, PyAny>,
-    merges: Option<Bound<'_, PyAny>>,
-    exact_scores: Option<Bound<'_, PyAny>>,
+fn huggingface_write<'py>(
+    vocab: &Bound<'py, PyAny>,
+    merges: Option<Bound<'py, PyAny>>,
+    exact_scores: Option<Bound<'py, PyAny>>,
     byte_level: bool,
     pairs: bool,
     indent: usize,
-) -> PyResult<(String, String)> {
+) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyString>)> {
     let (columns, merges) = (read_vocab(vocab)?, merges_to_core(merges)?);
     let exact: Option<Vec<f64>> = exact_scores.as_ref().map(columns::read_column).transpose()?;
     let exact_scores = exact.as_deref();
-    huggingface::write(&VocabParts { columns: &columns, merges: &merges, exact_scores, byte_level, pairs, indent })
-        .map_err(raised)
+    let parts = VocabParts { columns: &columns, merges: &merges, exact_scores, byte_level, pairs, indent };
+    let (vocab_json, merges_json) = huggingface::write(&parts).map_err(raised)?;
+    let py = vocab.py();
+    Ok((objects::string(py, &vocab_json)?, objects::string(py, &merges_json)?))
 }
 
 /// Adds the functions to the module.

@@ -1,7 +1,7 @@
 //! The two steps that join tokens: Fuse, and the step that puts spaces between the tokens of a tokenizer without a
 //! decoder.
 
-use polytok_memory::{Collect, Copied, Grow};
+use polytok_memory::{self as memory, Collect, Copied, Grow};
 
 use super::super::traced::TracedText;
 use super::flow::TokenFlow;
@@ -61,7 +61,7 @@ impl ChainStep for SpaceJoiner {
     }
 
     fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        (!is_part).then(|| [b" ", token].concat())
+        (!is_part).then(|| memory::concat(&[b" ", token]))
     }
 
     fn is_settled(&self, state: &StepState) -> bool {

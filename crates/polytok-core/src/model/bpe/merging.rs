@@ -274,7 +274,7 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
         };
         let bytes = |symbol: Symbol| vocab.bytes(Row(symbol.number()));
         let right_text = bytes(pair.right).get(prefix.len()..);
-        if right_text.is_none_or(|right| bytes(pair.merged) != [bytes(pair.left), right].concat()) {
+        if right_text.is_none_or(|right| bytes(pair.merged).strip_prefix(bytes(pair.left)) != Some(right)) {
             return Err(Error::Spec(format!(
                 "model.merges: merge {at} makes id {merged}, whose bytes are not those of ids {left} and {right} together"
             )));

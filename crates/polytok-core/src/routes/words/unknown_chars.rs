@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use polytok_memory as memory;
+
 use crate::lazy::Lazy;
 use crate::model::unigram::wide::WideUnigram;
 use crate::normalize::CharMap;
@@ -61,7 +63,7 @@ struct UnknownChars {
 impl UnknownChars {
     /// Returns the table; None if no character can be the stand-in.
     fn new(vocab: &Vocab) -> Option<UnknownChars> {
-        let mut unknown = UnknownChars { kept: Box::new([0; CHARS / 64]), stand_in: 0 };
+        let mut unknown = UnknownChars { kept: memory::zeroed_box(), stand_in: 0 };
         for row in vocab.rows() {
             valid(vocab.bytes(row)).ok()?.chars().for_each(|c| unknown.keep(c));
         }

@@ -86,5 +86,7 @@ fn texts_with_affixes(
     })?;
     let is_chosen = |c: char| texts.find(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
     let chosen_positions = char_positions.into_iter().filter(|&(c, ..)| is_chosen(c));
-    Ok(chosen_positions.map(|(c, is_first, is_last)| affixes.apply(c, is_first, is_last)).collect())
+    let mut texts_with_affixes = BTreeSet::new(); // collecting would sort a vector
+    texts_with_affixes.extend(chosen_positions.map(|(c, is_first, is_last)| affixes.apply(c, is_first, is_last)));
+    Ok(texts_with_affixes)
 }

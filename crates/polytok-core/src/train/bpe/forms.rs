@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use polytok_memory::{self as memory, Grow, GrowMap};
+use polytok_memory::{self as memory, Collect, Grow, GrowMap};
 
 use super::cells::Cells;
 
@@ -29,8 +29,9 @@ impl<const HAS_FORMS: bool> SymbolForms<HAS_FORMS> {
     /// 1.
     pub fn new(lengths: Vec<u32>) -> SymbolForms<HAS_FORMS> {
         let columns = 0..if HAS_FORMS { lengths.len() as u32 } else { 0 };
-        let form_ids = columns.clone().map(|symbol| ((symbol, 1), symbol)).collect();
-        SymbolForms { cells: memory::filled(1, lengths.len()), lengths, symbols: columns.collect(), form_ids }
+        let form_ids = columns.clone().map(|symbol| ((symbol, 1), symbol));
+        let (symbols, form_ids) = (columns.clone().checked_collect(), memory::map(form_ids));
+        SymbolForms { cells: memory::filled(1, lengths.len()), lengths, symbols, form_ids }
     }
 
     /// Returns the length of each form, in initial symbols.

@@ -11,8 +11,9 @@ use crate::error::Result;
 use crate::train::counter::RunFile;
 use crate::train::counter::runs::push_number;
 
-/// The size of the buffer between the engine and a file, in bytes.
-const BUFFER_BYTES: usize = 1 << 18;
+/// The size of the buffer between the engine and a file, in bytes. Refused memory for it ends the process, so it is
+/// small.
+const BUFFER_BYTES: usize = 1 << 15;
 
 /// The highest number of bytes of an encoded number.
 const MAX_NUMBER_LEN: usize = 10;

@@ -13,8 +13,8 @@ use polytok_memory::{self as memory, Grow};
 use super::entry::WordEntry;
 use crate::error::{Error, Result};
 
-/// The number of bytes that are buffered for each file.
-const BUFFER_BYTES: usize = 1 << 16;
+/// The number of bytes that are buffered for each file. Refused memory for them ends the process, so they are few.
+const BUFFER_BYTES: usize = 1 << 15;
 
 /// A file that is written once, and then read from its beginning.
 pub trait RunFile: Read + Write + Seek + Send + Sync {}

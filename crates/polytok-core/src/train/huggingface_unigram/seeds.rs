@@ -67,7 +67,7 @@ fn characters(words: &WordCounts) -> Vec<(char, u64)> {
             *count = count.saturating_add(times);
         }
     }
-    let mut characters: Vec<(char, u64)> = counts.into_iter().collect();
+    let mut characters: Vec<(char, u64)> = counts.into_iter().checked_collect();
     memory::sort_stably(&mut characters, |a, b| (b.1, b.0).cmp(&(a.1, a.0)));
     characters
 }

@@ -10,7 +10,7 @@ pub mod named;
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use polytok_memory::{self as memory, Collect, Copied, Grow, GrowText};
+use polytok_memory::{self as memory, Collect, Copied, Grow, GrowMap, GrowText};
 
 use crate::error::{Error, Result};
 
@@ -35,7 +35,8 @@ const MAX_NESTED_KEYS: usize = 31;
 pub fn compile(rules: &CharsmapRules) -> Result<Vec<u8>> {
     memory::catch(|| {
         check(rules)?;
-        let mut offsets: BTreeMap<&str, u32> = rules.0.iter().map(|(_, text)| (text.as_str(), 0)).collect();
+        let mut offsets: BTreeMap<&str, u32> = BTreeMap::new(); // collecting would sort a vector
+        offsets.extend(rules.0.iter().map(|(_, text)| (text.as_str(), 0)));
         let mut replacements = Vec::new();
         for (text, offset) in &mut offsets {
             *offset = replacements.len() as u32;
@@ -129,9 +130,9 @@ fn remove_redundant_rules(rules: CharsmapRules) -> CharsmapRules {
             rewrite(&needed_rules, key, len - 1, &mut rewritten);
             is_needed[at] = len == 1 || rewritten != *text;
         }
-        needed_rules.extend(
-            rules_of_len().filter(|&at| is_needed[at]).map(|at| (rules.0[at].0.as_str(), rules.0[at].1.as_str())),
-        );
+        for at in rules_of_len().filter(|&at| is_needed[at]) {
+            needed_rules.checked_insert(&rules.0[at].0, &rules.0[at].1);
+        }
     }
     drop(needed_rules);
     let all = rules.0.into_iter().zip(is_needed);

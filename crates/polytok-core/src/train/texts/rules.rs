@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::normalize::Normalizer;
 use crate::normalize::growth::limit;
 use crate::spec::{Normalize, SentencePieceVersion, Split, VocabColumns};
+use crate::special::automaton;
 use crate::split::chain::SplitChain;
 use crate::split::cursor::SplitCursor;
 use crate::train::counter::WordCounter;
@@ -43,8 +44,7 @@ impl TextRules {
                 return Err(Error::Argument("a special token is empty; remove it".into()));
             }
             let max_special_len = special.iter().map(Vec::len).max().unwrap_or(0);
-            let automaton = || AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(special);
-            let automaton = if special.is_empty() { None } else { Some(automaton()) };
+            let automaton = (!special.is_empty()).then(|| automaton::usual(special, MatchKind::LeftmostLongest));
             let special = automaton.transpose().map_err(|error| Error::Argument(format!("special tokens: {error}")))?;
             let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..VocabColumns::default() })?;
             let normalizer =

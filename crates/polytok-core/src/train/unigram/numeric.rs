@@ -8,6 +8,8 @@
 
 use std::sync::OnceLock;
 
+use polytok_memory as memory;
+
 use crate::model::unigram::lattice::log_sum_exp;
 use crate::spec::SentencePieceVersion;
 
@@ -67,7 +69,8 @@ impl ApproximationTables {
         static NEW_TABLES: OnceLock<ApproximationTables> = OnceLock::new();
         let tables = if version == SentencePieceVersion::V0_2_1 { &OLD_TABLES } else { &NEW_TABLES };
         tables.get_or_init(|| {
-            let mut softplus = Box::new([[-SOFTPLUS_ERROR, 0.0, 0.0, 0.0]; SOFTPLUS_ENTRIES]);
+            let mut softplus = memory::zeroed_box::<[[f64; TERM_COUNT]; SOFTPLUS_ENTRIES]>();
+            softplus.fill([-SOFTPLUS_ERROR, 0.0, 0.0, 0.0]);
             softplus[..(SOFTPLUS_END * SOFTPLUS_STEPS) as usize]
                 .iter_mut()
                 .enumerate()

@@ -171,7 +171,7 @@ impl SentenceSink for SentenceCounter {
         let mut buffer = [0; 4];
         let first_bytes = first.encode_utf8(&mut buffer).as_bytes();
         let Some(split_rule) = self.split_rule else {
-            return self.store_sentence([first_bytes, &[sentence.as_bytes(), &times.to_le_bytes()].concat()]);
+            return self.store_sentence([first_bytes, &memory::concat(&[sentence.as_bytes(), &times.to_le_bytes()])]);
         };
         let (start, word) = for_each_word(split_rule, sentence, |word, start, next| {
             self.add(word, next, times, ordinal + start as u64)
@@ -192,7 +192,7 @@ pub fn gather(mut sinks: Vec<SentenceCounter>) -> Result<WordCounter> {
             part_ranges.checked_extend(sink.part_ranges().map(|(ordinal, range)| (ordinal, number, range)));
             sequences.checked_push(std::mem::take(&mut sink.pairs.sequence));
         }
-        part_ranges.sort_by_key(|part| part.0);
+        memory::sort_stably(&mut part_ranges, |one, other| one.0.cmp(&other.0));
         let mut all = merge_counters(sinks.into_iter().map(|sink| sink.pairs))?;
         all.sequence = match sequences.len() {
             1 => sequences.remove(0),

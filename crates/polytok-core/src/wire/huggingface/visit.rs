@@ -7,6 +7,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::super::quote;
 use super::{MAX_DEPTH, MergeTexts, TextColumn};
 use crate::error::{Error, Result};
 use crate::utf8;
@@ -308,10 +309,10 @@ fn push_member<E: serde::de::Error>(out: &mut String, key: &str, value: &RawValu
 /// Appends a key and a colon to an object's text.
 fn push_key(out: &mut String, key: &str) {
     if !out.ends_with('{') {
-        out.push(',');
+        out.checked_push_char(',');
     }
-    out.checked_push_str(&serde_json::Value::from(key).to_string());
-    out.push(':');
+    out.checked_push_str(&quote(key));
+    out.checked_push_char(':');
 }
 
 /// Returns the maximum depth of nesting in well-formed JSON.

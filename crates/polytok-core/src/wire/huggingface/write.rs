@@ -1,11 +1,9 @@
 //! Writes vocabulary and merges as the JSON of a tokenizer.json, with the layout of the package `tokenizers`.
 
-use std::fmt::Write;
-
 use hashbrown::HashMap;
-use polytok_memory::{self as memory, Grow};
+use polytok_memory::{self as memory, Grow, GrowText, TryCollect};
 
-use super::super::{rows, show};
+use super::super::{quote, rows, show};
 use crate::byte_level;
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
@@ -42,12 +40,12 @@ pub fn write(parts: &VocabParts<'_>) -> Result<(String, String)> {
 fn texts(parts: &VocabParts<'_>) -> Result<Vec<String>> {
     let text_of_row = |(row, bytes): (usize, &[u8])| match std::str::from_utf8(bytes) {
         _ if parts.byte_level && parts.columns.kinds[row] == Kind::Normal => Ok(byte_level::to_text(bytes)),
-        Ok(text) => Ok(text.to_owned()),
+        Ok(text) => Ok(memory::text(text)),
         Err(_) => {
             Err(Error::Format(format!("row {row} is not UTF-8, so JSON cannot represent the text: {}", show(bytes))))
         }
     };
-    rows(parts.columns).enumerate().map(text_of_row).collect()
+    rows(parts.columns).enumerate().map(text_of_row).checked_try_collect()
 }
 
 fn write_object(texts: &[String], ids: &[u32], indent: usize) -> String {
@@ -105,17 +103,18 @@ fn write_merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
 fn format_block(members: impl Iterator<Item = String>, brackets: [char; 2], indent: usize) -> String {
     let mut out = String::from(brackets[0]);
     for (index, member) in members.enumerate() {
-        let comma = if index > 0 { "," } else { "" };
-        let _ = write!(out, "{comma}\n{:1$}{member}", "", 2 * (indent + 1));
+        out.checked_push_str(if index > 0 { ",\n" } else { "\n" });
+        push_indent(&mut out, indent + 1);
+        out.checked_push_str(&member);
     }
     if out.len() > 1 {
-        let _ = write!(out, "\n{:1$}", "", 2 * indent);
+        out.checked_push_char('\n');
+        push_indent(&mut out, indent);
     }
-    out.push(brackets[1]);
+    out.checked_push_char(brackets[1]);
     out
 }
 
-/// Returns a text as a JSON string.
-fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+fn push_indent(out: &mut String, levels: usize) {
+    (0..levels).for_each(|_| out.checked_push_str("  "));
 }

@@ -33,7 +33,8 @@ pub fn pieces(
     let savings_of_chars = compute_savings_of_chars(alphabet)?;
     let (merge_count, char_count) = choose_merges_and_chars(&merges, &savings_of_chars, max_pieces);
     let merges = &merges[..merge_count];
-    let merge_chars: BTreeSet<char> = merges.iter().flat_map(|(text, _)| text.chars()).collect();
+    let mut merge_chars = BTreeSet::new(); // collecting would sort a vector
+    merge_chars.extend(merges.iter().flat_map(|(text, _)| text.chars()));
     let others = savings_of_chars.iter().map(|saving| saving.0).filter(|c| !merge_chars.contains(c)).take(char_count);
     let chars = merge_chars.iter().copied().chain(others).map(|c| c.to_string());
     Ok(with_falling_scores(merges.iter().map(|(text, _)| text.clone()).chain(chars)))
@@ -59,7 +60,7 @@ fn choose_merges_and_chars(
     budget: usize,
 ) -> (usize, usize) {
     let index_of_char: HashMap<char, usize> =
-        savings_of_chars.iter().enumerate().map(|(index, saving)| (saving.0, index)).collect();
+        memory::map(savings_of_chars.iter().enumerate().map(|(index, saving)| (saving.0, index)));
     let mut free = FreeChars::new(savings_of_chars);
     let mut merge_chars = BTreeSet::new();
     let mut saved = 0;

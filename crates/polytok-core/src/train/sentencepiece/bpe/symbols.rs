@@ -19,7 +19,7 @@ impl NumberedSymbols {
         let mut symbols =
             NumberedSymbols { text: String::new(), ends: Vec::new(), lengths: Vec::new(), cells: Vec::new() };
         for c in alphabet {
-            symbols.text.push(c);
+            symbols.text.checked_push_char(c);
             symbols.ends.checked_push(symbols.text.len());
             symbols.lengths.checked_push(1);
             symbols.cells.checked_push(1);

@@ -172,7 +172,7 @@ fn sequences_decomposing_to(parts: &str, chars_with_decomposition: &HashMap<char
 fn append_char(text: &str, c: char) -> String {
     let mut longer = String::with_capacity(text.len() + c.len_utf8());
     longer.checked_push_str(text);
-    longer.push(c);
+    longer.checked_push_char(c);
     longer
 }
 
