@@ -3,10 +3,14 @@
 //! A token reaches over the offset only if its text has the two bytes next to the offset as neighbours, if `lstrip` or
 //! `rstrip` add white space from the other side, or if `single_word` reads the character on the other side. Searches
 //! before and after the offset are then independent, because matches are leftmost and do not overlap.
+//!
+//! A token that is not UTF-8 can end inside the character before the offset. The other proofs do not know the rest of
+//! such a character, so a set with such a token has no proof. No known file format has special tokens like this.
 
 use super::SpecialSet;
 use super::finder::SpecialFinder;
 use crate::boundary::neighbours::BytePairs;
+use crate::utf8::valid;
 
 /// The bytes of special tokens that decide whether a token can reach over an offset.
 pub(super) struct TokenEdges {
@@ -20,6 +24,7 @@ pub(super) struct TokenEdges {
     ends_of_single_words: [ByteSet; 2],
     has_lstrip: bool,
     has_rstrip: bool,
+    are_utf8: bool,
 }
 
 /// A set of bytes.
@@ -77,6 +82,7 @@ impl TokenEdges {
             ],
             has_lstrip: finder.tokens.iter().any(|token| token.lstrip),
             has_rstrip: finder.tokens.iter().any(|token| token.rstrip),
+            are_utf8: finder.texts.iter().all(|text| valid(text).is_ok()),
         }
     }
 
@@ -91,6 +97,6 @@ impl TokenEdges {
             || first_of_single_words.has(first)
             || last_of_single_words.has(last)
             || starts_differ && self.last.has(last);
-        !reads_over && !strips_over
+        self.are_utf8 && !reads_over && !strips_over
     }
 }

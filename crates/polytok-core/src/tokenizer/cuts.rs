@@ -47,7 +47,7 @@ use crate::special::trusted::TrustedSet;
 use crate::special::{SpecialSet, TextPart};
 use crate::split::joint::Division;
 use crate::trust::runs_of_part;
-use crate::utf8::{is_continuation, only_char};
+use crate::utf8::{is_continuation, only_char, valid};
 
 /// What the ids after a cut depend on besides the text around the cut: SentencePiece's Unigram adds scores from the
 /// start of the text. The state of the start of a text is the default.
@@ -102,9 +102,11 @@ impl Cuts {
             let [prefix, suffix] = if let CompiledModel::Bpe(bpe) = model { bpe.affixes() } else { [&[][..]; 2] };
             let entries: HashSet<&[u8]> = memory::set(vocab.rows().filter(|&row| is_plain(vocab.kind(row))).map(bytes));
             // The character is the last of a piece, and can be the only one.
-            // A character of several bytes can be an entry that no merge of its bytes produces.
-            let is_of_bytes = matches!(model, CompiledModel::Bpe(bpe) if bpe.symbols() == Symbols::Bytes);
-            let is_symbol = |c: &char| !is_of_bytes || c.is_ascii();
+            // A character of several bytes can be an entry that no merge of its bytes produces, and another entry can
+            // end inside it.
+            let has_parts_of_chars = matches!(model, CompiledModel::Bpe(bpe) if bpe.symbols() == Symbols::Bytes)
+                || entries.iter().any(|entry| valid(entry).is_err());
+            let is_symbol = |c: &char| !has_parts_of_chars || c.is_ascii();
             let chars = entries.iter().filter_map(|entry| only_char(entry.strip_suffix(suffix)?)).filter(is_symbol);
             let is_known = |c: &char| entries.contains(&[prefix, c.to_string().as_bytes(), suffix].concat()[..]);
             memory::set(chars.filter(is_known))

@@ -3,7 +3,7 @@ use crate::by_lengths::tests::{pattern_split, tokenizers_with_twins};
 use crate::incremental::{Addition, ChunkEncoder, IncrementalText};
 use crate::lazy::tests::types_built_by;
 use crate::native::tests::specs;
-use crate::spec::{Behavior, Normalize, Priority, ScalarRules, SpecialToken, UnigramRules};
+use crate::spec::{Behavior, Kind, Normalize, Priority, ScalarRules, SpecialToken, UnigramRules, VocabColumns};
 
 /// Returns tokenizers of all families, also of those with a route.
 fn tokenizers() -> Vec<Tokenizer> {
@@ -82,6 +82,34 @@ fn unknown_bytes_in_several_chunks_are_one_token() {
     }
     encoder.finish(&tokenizer, options, &mut ids).unwrap();
     assert_eq!(ids, expected);
+}
+
+/// Found by fuzzing: a special token or an entry that ends inside a character leaves a rest that is unknown text.
+#[test]
+fn no_cut_follows_a_character_in_which_a_token_can_end() {
+    let special =
+        |text: &[u8]| SpecialToken { text: text.into(), id: TokenId(1000), always: true, ..SpecialToken::default() };
+    let rows = |part: &'static [u8]| {
+        [&b"<unk>"[..], b"a", "é".as_bytes(), part]
+            .map(|text| (text, 0.0, if text == b"<unk>" { Kind::Unknown } else { Kind::Normal }))
+    };
+    for (special, part) in [(vec![special(b"\xC3")], &b"b"[..]), (Vec::new(), b"a\xC3")] {
+        for model in [Model::Plamo2, Model::Longest] {
+            let vocab = VocabColumns::from_rows(rows(part));
+            let spec = Spec { special: special.clone(), unknown: Unknown::Unk, ..Spec::new(vocab, model) };
+            let tokenizer = Tokenizer::compile(spec).unwrap();
+            let (options, text) = (EncodeOptions::default(), "aé\0aéa\0é\0\0a".repeat(20));
+            let (mut expected, mut ids) = (Vec::new(), Vec::new());
+            tokenizer.encode(text.as_bytes(), options, &mut expected).unwrap();
+            let mut encoder = ChunkEncoder::default();
+            for chunk in text.split_inclusive(|_| true) {
+                let chunk = Addition { text: chunk.as_bytes(), runs: None };
+                encoder.push(&tokenizer, chunk, options, &mut ids).unwrap();
+            }
+            encoder.finish(&tokenizer, options, &mut ids).unwrap();
+            assert_eq!(ids, expected);
+        }
+    }
 }
 
 /// Found by fuzzing: a changing text of SentencePiece's Unigram has the special tokens of the normalized text.
