@@ -190,7 +190,7 @@ def test_urls(memory: Any, tmp_path: Path) -> None:
 
 def test_without_fsspec_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_import(name: str) -> None:
-        raise ImportError(name)
+        raise ModuleNotFoundError(name, name=name)
 
     monkeypatch.setattr(importlib, "import_module", fail_import)
     with pytest.raises(ArgumentError, match=r"polytok\[remote\]"):

@@ -270,8 +270,13 @@ def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.
     write(path, arrow.table({"text": ["a"]}))
 
     def fail_import(name: str) -> None:
-        raise ImportError(name)
+        raise error
 
     monkeypatch.setattr(importlib, "import_module", fail_import)
-    with pytest.raises(ArgumentError, match=r"texts\.parquet needs pyarrow: pip install .polytok\[parquet\]"):
+    error: ImportError = ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
+    missing = r"texts\.parquet needs the package pyarrow: pip install 'polytok\[parquet\]'"
+    with pytest.raises(ArgumentError, match=missing):
+        read_texts(path, InputOptions())
+    error = ImportError("numpy.core.multiarray failed to import")
+    with pytest.raises(ArgumentError, match="package pyarrow, whose import fails: numpy.core.multiarray failed"):
         read_texts(path, InputOptions())

@@ -125,7 +125,7 @@ def test_parquet(tmp_path: Path) -> None:
 
 def test_parquet_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_import(name: str) -> None:
-        raise ImportError(name)
+        raise ModuleNotFoundError(name, name=name)
 
     path = tmp_path / "texts"
     path.write_bytes(b"PAR1")

@@ -14,11 +14,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha1, sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from . import formats
 from .errors import ArgumentError, FetchError, FileError
+from .extras import import_extra
 from .files import open_replacement, open_without_waiting, system_path
 from .formats import gpt2_pair
 from .formats.base import Pattern, ReadOptions, SpecialTokens
@@ -238,30 +240,24 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
     match = _HUB_NAME.fullmatch(name)
     if match is None:
         raise ArgumentError(f"{name!r} is not hf:owner/name or hf:owner/name@revision")
-    try:
-        import huggingface_hub  # type: ignore[import-not-found, unused-ignore]
-        from huggingface_hub.errors import HFValidationError  # type: ignore[import-not-found, unused-ignore]
-        from huggingface_hub.utils import tqdm  # type: ignore[attr-defined, import-not-found, unused-ignore]
-    except ImportError as error:
-        raise FetchError(
-            f"{name!r} needs the package huggingface_hub: pip install 'polytok[hub]'; or {_HUB_COPY_HINT}"
-        ) from error
+    advice = f"; or {_HUB_COPY_HINT}"
+    hub = import_extra("huggingface_hub", "hub", repr(name), error_class=FetchError, advice=advice)
 
-    class SilentProgress(tqdm):  # type: ignore[misc, unused-ignore]
+    class SilentProgress(import_module("huggingface_hub.utils").tqdm):  # type: ignore[misc]
         """A progress bar that shows nothing, because a library does not print."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
-            super().__init__(*args, **{**options, "disable": True})  # type: ignore[no-untyped-call, unused-ignore]
+            super().__init__(*args, **{**options, "disable": True})
 
     try:
-        folder = huggingface_hub.snapshot_download(
+        folder = hub.snapshot_download(
             match["repository"],
             revision=match["revision"],
             cache_dir=None if cache_dir is None else Path(cache_dir),
             allow_patterns=list(HUB_FILES),
             tqdm_class=SilentProgress,
         )
-    except HFValidationError as error:
+    except import_module("huggingface_hub.errors").HFValidationError as error:
         raise ArgumentError(f"{name!r}: {error}") from error
     except Exception as error:  # the error types of the hub and of its HTTP client differ between versions
         raise FetchError(f"{name!r} cannot be fetched: {error}; {_HUB_COPY_HINT}") from error

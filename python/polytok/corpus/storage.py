@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import importlib
 import os
 import shutil
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from ..errors import ArgumentError, FileError, PolytokError
+from ..extras import import_extra
 from ..files import created_folder, open_replacement
 from . import lock
 from .write import force
@@ -168,12 +168,7 @@ class ObjectStore:
     """The storage in a folder of an object store, accessed with fsspec."""
 
     def __init__(self, url: str) -> None:
-        try:
-            fsspec_core = importlib.import_module("fsspec.core")
-        except ImportError as error:
-            raise ArgumentError(
-                f"writing to the URL {url} needs the package fsspec: pip install 'polytok[remote]'"
-            ) from error
+        fsspec_core = import_extra("fsspec.core", "remote", f"writing to the URL {url}")
         try:
             self._filesystem, root = cast("tuple[Any, str]", fsspec_core.url_to_fs(url))
         except (ImportError, ValueError) as error:

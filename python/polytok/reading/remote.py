@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from ..errors import ArgumentError, FileError, PolytokError
+from ..extras import import_extra
 
 _READ_AHEAD_BYTES = 1 << 23
 _NOT_FOUND_STATUS = 404
@@ -49,10 +50,7 @@ class Url(os.PathLike[str]):
 
 
 def _filesystem(url: str, *, whole_file: bool = False) -> tuple[Any, str]:
-    try:
-        fsspec_core = importlib.import_module("fsspec.core")
-    except ImportError as error:
-        raise ArgumentError(f"reading the URL {url} needs the package fsspec: pip install 'polytok[remote]'") from error
+    fsspec_core = import_extra("fsspec.core", "remote", f"reading the URL {url}")
     try:
         return cast("tuple[Any, str]", fsspec_core.url_to_fs(url, **_time_limits(url, whole_file=whole_file)))
     except (ImportError, ValueError) as error:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import ArgumentError, FormatError
+from ..extras import import_extra
 from .blocks import BLOCK_BYTES, Block
 from .choices import BadBytes, Format, InputOptions
 from .documents import Documents, apply_input_options
@@ -49,11 +50,8 @@ class Table(Protocol):
 
 
 def require_pyarrow(feature: str = "a table (Parquet, Arrow)") -> Any:
-    """Returns the module pyarrow. Raises `ArgumentError`, which names the feature, if pyarrow is not installed."""
-    try:
-        return importlib.import_module("pyarrow")
-    except ImportError as error:
-        raise ArgumentError(f"{feature} needs pyarrow: pip install 'polytok[parquet]'") from error
+    """Returns the module pyarrow. Raises `ArgumentError`, which names the feature, if pyarrow cannot be imported."""
+    return import_extra("pyarrow", "parquet", feature)
 
 
 def open_table(name: str, file: Any, first_bytes: bytes, format: Format) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from ..errors import ArgumentError
+from ..extras import import_extra
 from .plots import DotPlot, LinePlot
 from .svg import COLORS
 
@@ -19,14 +19,9 @@ _LINES_HEIGHT = 4.5
 def draw(plot: DotPlot | LinePlot, format: str) -> bytes:
     """Returns a plot as a file of a format that matplotlib writes, such as ``png`` or ``pdf``.
 
-    Raises `ArgumentError` if matplotlib is not installed.
+    Raises `ArgumentError` if matplotlib cannot be imported.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArgumentError(
-            f"matplotlib, which draws {format} files, is not installed: pip install 'polytok[plots]', or write SVG"
-        ) from None
+    Figure = import_extra("matplotlib.figure", "plots", f"the format {format}", advice=", or write SVG").Figure
     height = _LINES_HEIGHT if isinstance(plot, LinePlot) else 1.5 + _ROW_HEIGHT * len(plot.rows)
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     axes = figure.subplots()

@@ -7,13 +7,13 @@ be able to write to the output, which is a shared folder or an object store.
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ...errors import ArgumentError, PolytokError
+from ...errors import PolytokError
+from ...extras import import_extra
 from ...keywords import keyword
 from .base import (
     MAX_ATTEMPTS,
@@ -92,10 +92,7 @@ def _fetch_record(ray: Any, reference: Any, assignment: Assignment) -> dict[str,
 @contextmanager
 def _connect(workers: int | None) -> Iterator[Any]:
     """Connects to a Ray cluster and yields the module ray. A cluster that was started here ends with the job."""
-    try:
-        ray = importlib.import_module("ray")
-    except ImportError as error:
-        raise ArgumentError(f"{keyword('runner', 'ray')} needs the package ray: pip install 'polytok[ray]'") from error
+    ray = import_extra("ray", "ray", keyword("runner", "ray"))
     if ray.is_initialized():
         yield ray
         return
