@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 # The smallest request that is refused, in bytes.
 SMALLEST = 1 << 16
 
-# Of the requests of these groups, which are many, one of so many is refused, but all in `make test-slow`.
+# The jobs of these groups make many requests: only every n-th is refused. `make test-slow` refuses all.
 STRIDES = {"bpe": 2, "unigram": 2, "wordpiece": 2, "training": 5, "many": 4, "saving": 5, "corpora": 5}
 
 Job = Callable[[], object]
@@ -80,6 +80,7 @@ def _encoding_jobs(tokenizer: polytok.Tokenizer) -> dict[str, Job]:
     return {
         "encode": lambda: tokenizer.encode(LONG_TEXT),
         "encode of bytes": lambda: tokenizer.encode(data),
+        "encode with special tokens refused": lambda: tokenizer.encode(LONG_TEXT, reject_special=True),
         "encode_array": lambda: tokenizer.encode_array(LONG_TEXT),
         "spans": lambda: list(tokenizer.spans(LONG_TEXT)),
         "tokens": lambda: tokenizer.tokens(LONG_TEXT),
@@ -202,7 +203,7 @@ def _training_jobs() -> dict[str, Job]:
     def train(kind: str) -> Job:
         return lambda: polytok.train(LINES, kind=kind, vocab_size=400).encode(TEXT[:1000])
 
-    return {kind: train(kind) for kind in ["bpe", "unigram", "wordpiece", "longest-match"]}
+    return {kind: train(kind) for kind in ["bpe", "unigram", "sentencepiece-bpe", "wordpiece", "longest-match"]}
 
 
 def _jobs(group: str, folder: Path) -> dict[str, Job]:
@@ -220,7 +221,7 @@ def _jobs(group: str, folder: Path) -> dict[str, Job]:
 
 
 def _run_group(group: str, folder: Path, library: str, stride: int) -> None:
-    """Runs each job of a group with each of its requests, or one of ``stride``, refused. Runs in the child process."""
+    """Runs each job of a group with every ``stride``-th of its requests refused. Runs in the child process."""
     memory: Any = ctypes.CDLL(library)
 
     def refuse(first: int, end: int) -> None:
@@ -321,7 +322,7 @@ tokenizer.encode("warm up", special=words[:1])
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]) * 2**20, resource.RLIM_INFINITY))
 try:
-    print("done", tokenizer.count("".join(words), special="all"))
+    print("done", tokenizer.count("".join(words), special="all"), tokenizer.count("a", reject_special=True))
 except MemoryError as error:
     print("refused")
 """
@@ -336,7 +337,7 @@ def test_a_limited_process_compiles_special_tokens_or_gets_a_memory_error() -> N
         child = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert child.returncode == 0, (megabytes, child.returncode, child.stderr[-2000:])
         outcomes.append(child.stdout.strip())
-    assert outcomes[0] == "refused" and outcomes[-1] == "done 9000"
+    assert outcomes[0] == "refused" and outcomes[-1] == "done 9000 1"
 
 
 if __name__ == "__main__":

@@ -73,10 +73,10 @@ def has_kind(column: npt.NDArray[np.uint8], *kinds: IntEnum) -> npt.NDArray[np.b
     A comparison with the member of an IntEnum itself converts the column to int64, which is slow; if the system refuses
     the memory for that, numpy 2.4 ends the process.
     """
-    found: npt.NDArray[np.bool_] = column == int(kinds[0])
+    has_any: npt.NDArray[np.bool_] = column == int(kinds[0])
     for kind in kinds[1:]:
-        found |= column == int(kind)
-    return found
+        has_any |= column == int(kind)
+    return has_any
 
 
 def column_of(typecode: str, numbers: Iterable[float] | bytes, *, swaps_bytes: bool = False) -> memoryview[Any]:

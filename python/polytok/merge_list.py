@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .columns import has_kind
 from .conversion.derivation import NO_ROW, DerivationKind, derivations
 from .errors import ArgumentError
 from .spec import Bpe, Kind, Spec, Vocab, described
@@ -55,7 +56,7 @@ def _derived_merges(vocab: Vocab, model: Bpe) -> list[Merge]:
     table = derivations(vocab, model)
     rows = table.rows(DerivationKind.MERGED)
     if model.symbols != "bytes" and not model.reserved:
-        rows = rows[np.isin(vocab.kinds[rows], (Kind.NORMAL, Kind.UNUSED))]
+        rows = rows[has_kind(vocab.kinds[rows], Kind.NORMAL, Kind.UNUSED)]
     lengths = np.diff(vocab.offsets.astype(np.int64))
     rows = rows[np.lexsort((vocab.ids[rows], -lengths[rows], table.priority[rows]))]
     is_by_rank = model.priority == "rank"

@@ -151,7 +151,7 @@ def _kinds_and_special(
     is_special_of_id = {token.id: token.special for token in reversed(spec.special)}
     rows = ids.searchsorted(np.array(list(is_special_of_id), dtype=np.uint32))
     special[rows] = list(is_special_of_id.values())
-    is_plain = np.isin(kinds[rows], (Kind.NORMAL, Kind.UNUSED))
+    is_plain = has_kind(kinds[rows], Kind.NORMAL, Kind.UNUSED)
     kinds[rows[is_plain]] = np.where(special[rows[is_plain]], Kind.CONTROL, Kind.USER_DEFINED)
     return kinds, special
 

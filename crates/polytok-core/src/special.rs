@@ -164,15 +164,17 @@ impl Specials {
     /// Returns the set of the tokens for whose text `is_refused` returns true, except the tokens that are always
     /// recognized; None if the set is empty.
     pub fn refused(&self, is_refused: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
-        let refused_tokens: Vec<(SpecialToken, bool)> = self
-            .tokens
-            .iter()
-            .filter(|token| !token.always && !token.text.is_empty() && is_refused(&token.text))
-            .map(|token| (token.clone(), true))
-            .checked_collect();
-        let texts = refused_tokens.iter().map(|(token, _)| token.text.clone()).checked_collect();
-        Ok(SpecialFinder::new(refused_tokens, texts, self.matching)?
-            .map(|finder| SpecialSet { raw: Some(finder), normalized: None }))
+        memory::catch(|| {
+            let refused_tokens: Vec<(SpecialToken, bool)> = self
+                .tokens
+                .iter()
+                .filter(|token| !token.always && !token.text.is_empty() && is_refused(&token.text))
+                .map(|token| (token.clone(), true))
+                .checked_collect();
+            let texts = refused_tokens.iter().map(|(token, _)| token.text.clone()).checked_collect();
+            Ok(SpecialFinder::new(refused_tokens, texts, self.matching)?
+                .map(|finder| SpecialSet { raw: Some(finder), normalized: None }))
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::types::{ArrowPrimitiveType, UInt16Type, UInt32Type};
 use arrow_array::{Array, GenericListArray, Int64Array, OffsetSizeTrait, PrimitiveArray};
-use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field};
 use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, count_batch, encode_batch};
@@ -121,8 +121,14 @@ fn lists<T: ArrowPrimitiveType<Native: Id>, O: OffsetSizeTrait>(
 }
 
 fn null_buffer(texts: &Texts) -> Option<NullBuffer> {
-    let is_valid = || texts.slices().iter().map(Option::is_some).checked_collect();
-    (!texts.nulls().is_empty()).then(|| NullBuffer::from(is_valid()))
+    let count = texts.slices().len();
+    (!texts.nulls().is_empty()).then(|| {
+        let mut bits = memory::zeroed::<u8>(count.div_ceil(8));
+        for (row, text) in texts.slices().iter().enumerate() {
+            bits[row / 8] |= u8::from(text.is_some()) << (row % 8);
+        }
+        NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(bits), 0, count))
+    })
 }
 
 /// Adds the classes to the module.

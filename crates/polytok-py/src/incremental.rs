@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyList};
 
 use crate::errors::{catch, to_python};
 use crate::gil::{lock, run_detached};
+use crate::lists;
 use crate::objects;
 use crate::options::{PyResolvedOptions, engine_options};
 use crate::text::PyText;
@@ -24,7 +25,7 @@ struct Encoder {
 }
 
 /// The UTF-8 of a text, and the start and end of each trusted run in bytes.
-type TextWithRuns<'py> = (Bound<'py, PyBytes>, Vec<(usize, usize)>);
+type TextWithRuns<'py> = (Bound<'py, PyBytes>, Bound<'py, PyList>);
 
 /// The ids that stay, and the list of the ids after them.
 type ChangeRow<'py> = (usize, Bound<'py, PyList>);
@@ -140,7 +141,7 @@ impl PyIncrementalText {
         let state = lock(py, &self.state);
         let (runs, text) = catch(|| (state.runs(), state.text()))?;
         drop(state);
-        runs.map(|runs| Ok((objects::bytes(py, &text)?, runs))).transpose()
+        runs.map(|runs| Ok((objects::bytes(py, &text)?, lists::of_values(py, runs)?))).transpose()
     }
 
     /// Returns the number of leading ids that no text appended later changes.

@@ -2,12 +2,14 @@
 //! return a MemoryError, where those of PyO3 and numpy panic.
 
 use std::any::Any;
+use std::collections::HashSet;
 use std::ffi::c_int;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArrayObject, get_type_object, npy_intp};
 use numpy::{Element, PyArray1, PyArrayDescrMethods, PyArrayMethods};
-use polytok_memory::{self as memory, Grow};
+use polytok_memory::{self as memory, Grow, GrowSet};
 use pyo3::PyClass;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyTypeError;
@@ -41,6 +43,22 @@ impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Items<T> {
     }
 }
 
+/// The items of a set, as PyO3 reads them for a `HashSet`.
+pub struct ItemSet<T>(pub HashSet<T>);
+
+impl<'py, T: FromPyObjectOwned<'py> + Eq + Hash> FromPyObject<'_, 'py> for ItemSet<T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<ItemSet<T>> {
+        let mut items = HashSet::new();
+        for item in object.try_iter()? {
+            let item = item?.extract().map_err(Into::into)?;
+            catch(|| items.checked_insert(item))?;
+        }
+        Ok(ItemSet(items))
+    }
+}
+
 /// Adds a class to the module. Python aligns objects to two words: a value that needs more must be in a Box.
 pub fn add_class<T: PyClass>(module: &Bound<'_, PyModule>) -> PyResult<()> {
     const { assert!(align_of::<T>() <= 2 * size_of::<usize>()) };
@@ -60,8 +78,8 @@ pub fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>
 /// Creates a bytearray. It is created without bytes and then resized: CPython 3.11 writes "SystemError: deallocated
 /// bytearray object has exported buffers" to standard error if `PyByteArray_FromStringAndSize` has no memory.
 pub fn byte_array<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyByteArray>> {
-    // SAFETY: as in `bytes`. No other code can have a reference to the new object yet, and it has as many bytes as are
-    // copied.
+    // SAFETY: as in `bytes`. No other code can have a reference to the new object yet, and its length is the
+    // number of bytes that are copied.
     unsafe {
         let object = Bound::from_owned_ptr_or_err(py, ffi::PyByteArray_FromStringAndSize(std::ptr::null(), 0))?;
         if ffi::PyByteArray_Resize(object.as_ptr(), bytes.len() as ffi::Py_ssize_t) < 0 {

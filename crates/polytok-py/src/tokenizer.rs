@@ -1,6 +1,5 @@
 //! Wraps the engine's tokenizer in a Python class. The module python/polytok/tokenizer.py resolves the options.
 
-use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use numpy::{Element, PyArray1};
@@ -24,7 +23,7 @@ use crate::ids::{KeptIds, MAX_ATTACHED_IDS};
 use crate::ints::Ints;
 use crate::kept::KeptObjects;
 use crate::lists;
-use crate::objects::{self, Items};
+use crate::objects::{self, ItemSet, Items};
 use crate::options::{Options, PyResolvedOptions, check_names, engine_options};
 use crate::streams::{PyByteStream, PyTextStream, PyTextStreams, text_options, unknown_ids};
 use crate::text::{PyParts, PyText, StoredText};
@@ -108,12 +107,12 @@ impl PyTokenizer {
     fn options(
         &self,
         add_special: bool,
-        special: HashSet<Vec<u8>>,
-        reject: HashSet<Vec<u8>>,
+        special: ItemSet<Vec<u8>>,
+        reject: ItemSet<Vec<u8>>,
         names_tokens: bool,
         is_strict: bool,
     ) -> PyResult<PyResolvedOptions> {
-        PyResolvedOptions::new(&self.tokenizer, add_special, &special, &reject, names_tokens, is_strict)
+        PyResolvedOptions::new(&self.tokenizer, add_special, &special.0, &reject.0, names_tokens, is_strict)
     }
 
     /// The maximum size, in bytes, of the cache of each thread.

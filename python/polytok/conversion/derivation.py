@@ -45,7 +45,7 @@ class Derivations:
 
     def rows(self, kind: DerivationKind) -> npt.NDArray[np.int64]:
         """Returns the rows with this kind of derivation."""
-        return np.flatnonzero(self.kind == kind)
+        return np.flatnonzero(has_kind(self.kind, kind))
 
 
 def derivations(vocab: Vocab, model: Bpe) -> Derivations:

@@ -232,7 +232,7 @@ def _special_tokens_of_kinds(spec: Spec) -> tuple[SpecialToken, ...]:
 
 
 def _count_of_kind(vocab: Vocab, kind: Kind) -> int:
-    return int(np.count_nonzero(vocab.kinds == kind))
+    return int(np.count_nonzero(has_kind(vocab.kinds, kind)))
 
 
 def _to_ugm(spec: Spec) -> Converted:

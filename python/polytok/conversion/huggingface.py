@@ -293,4 +293,4 @@ def _sentencepiece_notes(spec: Spec, decode: SentencePieceDecode) -> Iterator[st
 
 
 def _pieces_of(vocab: Vocab, kind: Kind) -> list[str]:
-    return [vocab.piece(int(row)).decode(errors="replace") for row in np.flatnonzero(vocab.kinds == kind)]
+    return [vocab.piece(int(row)).decode(errors="replace") for row in np.flatnonzero(has_kind(vocab.kinds, kind))]

@@ -105,7 +105,7 @@ def _export_losses(spec: Spec) -> Iterator[str]:
     if step.whitespace_as_suffix or not step.escape_whitespaces:
         yield "normalize: the text's spaces differ from those of the pieces"
     for kind in (Kind.USER_DEFINED, Kind.UNUSED):
-        if count := int(np.count_nonzero(spec.vocab.kinds == kind)):
+        if count := int(np.count_nonzero(has_kind(spec.vocab.kinds, kind))):
             yield f"vocab: {count} {kind.name.lower()} pieces become ordinary pieces"
     if control_count := int(np.count_nonzero(has_kind(spec.vocab.kinds[FIRST_ORDINARY_ID:], Kind.CONTROL))):
         yield f"vocab: {control_count} control pieces become ordinary pieces"

@@ -1,5 +1,5 @@
-//! JSON values whose memory the system can refuse; serde_json's own values and lists end the process then. Only a text
-//! that has escapes takes memory in serde_json itself: as much as the longest of these texts.
+//! JSON values whose memory the system can refuse; serde_json's own values and lists end the process then. serde_json
+//! itself takes memory only for a text that has escapes: `parse` requests as much before.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,6 +7,12 @@ use std::marker::PhantomData;
 
 use polytok_memory::{self as memory, Grow, GrowMap};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// Parses a document.
+pub fn parse<'de, T: Deserialize<'de>>(document: &'de [u8]) -> serde_json::Result<T> {
+    memory::require(document.len());
+    serde_json::from_slice(document)
+}
 
 /// A value.
 #[derive(Debug)]

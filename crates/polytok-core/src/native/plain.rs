@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use polytok_memory::{Copied, TryCollect};
 
-use super::json::Json;
+use super::json::{self, Json};
 use crate::error::{Error, Result};
 
 /// The fields of an object, and the section `data`, which has the byte strings to which the fields refer.
@@ -23,7 +23,7 @@ type ReadObject<T> = fn(&mut Fields<'_>) -> Result<T>;
 impl<'a> Fields<'a> {
     /// Reads the object in a section.
     pub fn read_section<T>(section: &[u8], data: &'a [u8], read: ReadObject<T>) -> Result<T> {
-        let value = serde_json::from_slice(section).map_err(|error| spec_error(&format!("it is not JSON: {error}")))?;
+        let value = json::parse(section).map_err(|error| spec_error(&format!("it is not JSON: {error}")))?;
         Fields::read_object(value, data, read)
     }
 

@@ -5,7 +5,7 @@ use polytok_memory::Collect;
 use serde::Deserialize;
 
 use super::Image;
-use super::json::{JsonList, JsonText};
+use super::json::{self, JsonList, JsonText};
 use crate::error::{Error, Result};
 use crate::spec::SpecialToken;
 use crate::token_id::TokenId;
@@ -18,8 +18,8 @@ impl Image {
     /// Returns the special tokens.
     pub fn special_tokens(&self) -> Result<Vec<SpecialToken>> {
         let section = self.section("special").unwrap_or(b"[]");
-        let JsonList(rows): JsonList<SpecialRow> = serde_json::from_slice(section)
-            .map_err(|error| Error::Format(format!("the section special is damaged: {error}")))?;
+        let JsonList(rows): JsonList<SpecialRow> =
+            json::parse(section).map_err(|error| Error::Format(format!("the section special is damaged: {error}")))?;
         let token = |SpecialRow(JsonText(text), id, flags)| SpecialToken {
             text: text.into_bytes(),
             id: TokenId(id),

@@ -1,5 +1,7 @@
 //! The normalizer steps, which rewrite the text before it is split.
 
+use polytok_memory::Copied;
+
 /// A step that rewrites the text before it is split.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Normalize {
@@ -65,7 +67,7 @@ pub enum Normalize {
 }
 
 /// The fields of a SentencePiece NormalizerSpec that affect normalization.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct SentencePieceNormalize {
     /// The `precompiled_charsmap` blob; an empty blob rewrites nothing.
     pub charsmap: Vec<u8>,
@@ -77,6 +79,12 @@ pub struct SentencePieceNormalize {
     pub escape_whitespaces: bool,
     /// True if the space is inserted after the text (TrainerSpec's `treat_whitespace_as_suffix`).
     pub whitespace_as_suffix: bool,
+}
+
+impl Clone for SentencePieceNormalize {
+    fn clone(&self) -> SentencePieceNormalize {
+        SentencePieceNormalize { charsmap: self.charsmap.checked_to_vec(), ..*self }
+    }
 }
 
 /// A Unicode normalization form.

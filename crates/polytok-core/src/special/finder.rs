@@ -4,6 +4,8 @@
 //! white space that `rstrip` adds to a token can contain more tokens, for example a line end. These tokens are reported
 //! too, so the parts of special tokens can overlap. The next part starts after the last of these tokens.
 
+use polytok_memory::Collect;
+
 use super::TextPart;
 use super::automaton::{TokenAutomaton, TokenMatch};
 use super::joint::TokenEdges;
@@ -37,7 +39,8 @@ impl SpecialFinder {
             return Ok(None);
         }
         let automaton = TokenAutomaton::new(&texts, matching)?;
-        let (tokens, is_recognized) = tokens.into_iter().unzip();
+        let is_recognized = tokens.iter().map(|&(_, is_recognized)| is_recognized).checked_collect();
+        let tokens = tokens.into_iter().map(|(token, _)| token).checked_collect();
         Ok(Some(SpecialFinder { automaton, tokens, is_recognized, texts, edges: Lazy::default(), matching }))
     }
 

@@ -31,9 +31,9 @@ use crate::spec::{Kind, VocabColumns};
 /// Returns a text as a JSON string.
 fn quote(text: &str) -> String {
     let mut out = CheckedWriter(memory::with_capacity(text.len() + 2));
-    // Writing to memory does not fail, and JSON is UTF-8.
-    let _ = serde_json::to_writer(&mut out, text);
-    String::from_utf8(out.0).unwrap_or_default()
+    let written = serde_json::to_writer(&mut out, text).map(|()| String::from_utf8(out.0));
+    let Ok(Ok(quoted)) = written else { unreachable!("writing to memory does not fail, and JSON is UTF-8") };
+    quoted
 }
 
 /// Writes to memory that the system can refuse.

@@ -24,7 +24,8 @@ use crate::gil::detach;
 use crate::objects::{self, Items};
 use crate::spec;
 
-/// The size of the buffer between the engine and a Python file. Refused memory for it ends the process, so it is small.
+/// The size of the buffer between the engine and a Python file. std ends the process if this memory is
+/// refused, so it is less than 64 KiB.
 const BUFFER: usize = 1 << 15;
 
 /// Creates files in a folder that Python deletes at the end. If the system allows unlinking an open file, each file is

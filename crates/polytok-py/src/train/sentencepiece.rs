@@ -180,7 +180,7 @@ impl PySentenceCounter {
     fn new(model: &str, options: PyTrainerOptions, limit: PyMemoryLimit) -> PyResult<PySentenceCounter> {
         let options = catch(|| options.to_core())?.map_err(to_python)?;
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
-        let corpus = new_corpus(model, &options, limit.as_ref()).map_err(to_python)?;
+        let corpus = catch(|| new_corpus(model, &options, limit.as_ref()))?.map_err(to_python)?;
         let sentences = Sentences { corpus: Some(Box::new(corpus)), skipped: SkippedSentences::default() };
         Ok(PySentenceCounter(Exclusive::new(sentences)))
     }
@@ -299,7 +299,7 @@ impl PieceLearner<'_> {
         let (options, most, room) = (&self.options, self.most, self.room);
         let (counts, validity) = (units::characters(units.borrow_mut())?, Validity::new(options)?);
         if options.auto_character_coverage {
-            let alphabet = Alphabet::with_all_chars(&counts, options)?;
+            let alphabet = Alphabet::of_all_chars(&counts, options)?;
             return bpe::coverage::pieces(units, &alphabet, &validity, most, room, progress);
         }
         let alphabet = Alphabet::choose(&counts, options)?;

@@ -63,7 +63,7 @@ impl<W: MergeObserver> RoundLearner for LimitedLearner<'_, W> {
 
     fn load(&mut self, cells: Cells, counts: Vec<u64>, min_count: u64, is_frequent: impl Fn(u32, u32) -> bool) {
         let limits = MergeLimits { min_count, ..self.rules.limits };
-        let mut learner = Learner::new(cells, self.lengths.clone(), self.rules.ties, limits);
+        let mut learner = Learner::new(cells, self.lengths.checked_to_vec(), self.rules.ties, limits);
         let is_counted = |left, right| is_frequent(left, right) && self.is_open(left, right);
         learner.count_pairs(|word| counts[word], is_counted);
         self.learner = learner;

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::train::counter::RunFile;
 use crate::train::counter::runs::push_number;
 
-/// The size of the buffer between the engine and a file, in bytes. Refused memory for it ends the process, so it is
-/// small.
+/// The size of the buffer between the engine and a file, in bytes. std ends the process if this memory is
+/// refused, so it is less than 64 KiB.
 const BUFFER_BYTES: usize = 1 << 15;
 
 /// The highest number of bytes of an encoded number.

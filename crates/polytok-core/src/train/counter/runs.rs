@@ -13,7 +13,8 @@ use polytok_memory::{self as memory, Grow};
 use super::entry::WordEntry;
 use crate::error::{Error, Result};
 
-/// The number of bytes that are buffered for each file. Refused memory for them ends the process, so they are few.
+/// The number of bytes that are buffered for each file. std ends the process if this memory is refused, so it
+/// is less than 64 KiB.
 const BUFFER_BYTES: usize = 1 << 15;
 
 /// A file that is written once, and then read from its beginning.

@@ -68,6 +68,17 @@ const NONE: u32 = u32::MAX;
 impl Alphabet {
     /// Chooses the alphabet for counted characters.
     pub fn choose(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
+        let coverage = if options.use_all_vocab { f32::INFINITY } else { options.character_coverage };
+        Alphabet::covering(counts, coverage, options)
+    }
+
+    /// Returns an alphabet of all characters that occur, except U+0000 and the boundary character.
+    pub fn of_all_chars(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
+        Alphabet::covering(counts, f32::INFINITY, options)
+    }
+
+    /// Returns the most frequent characters, until they are this share of all characters.
+    fn covering(counts: &CharCounts, coverage: f32, options: &SentencePieceOptions) -> Result<Alphabet> {
         let mut candidates_by_priority = candidates(counts, options);
         let total = candidates_by_priority
             .iter()
@@ -84,7 +95,7 @@ impl Alphabet {
         let mut chars = Vec::new();
         let mut covered_count = 0;
         for (_, count, c) in candidates_by_priority {
-            if !options.use_all_vocab && (covered_count as f64 / total as f64) as f32 >= options.character_coverage {
+            if (covered_count as f64 / total as f64) as f32 >= coverage {
                 break;
             }
             covered_count += count;
@@ -99,11 +110,6 @@ impl Alphabet {
             )));
         }
         Ok(Alphabet::from_chars(chars))
-    }
-
-    /// Returns an alphabet of all characters that occur, except U+0000 and the boundary character.
-    pub fn with_all_chars(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
-        Alphabet::choose(counts, &SentencePieceOptions { use_all_vocab: true, ..options.clone() })
     }
 
     /// Returns an error if the alphabet has more than `max_pieces` characters; `max_pieces` excludes the reserved

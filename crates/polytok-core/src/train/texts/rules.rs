@@ -1,7 +1,7 @@
 //! The rules that divide a text into words.
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use polytok_memory::{self as memory, Copied};
+use polytok_memory as memory;
 
 use crate::error::{Error, Result};
 use crate::normalize::Normalizer;
@@ -47,8 +47,7 @@ impl TextRules {
             let automaton = (!special.is_empty()).then(|| automaton::usual(special, MatchKind::LeftmostLongest));
             let special = automaton.transpose().map_err(|error| Error::Argument(format!("special tokens: {error}")))?;
             let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..VocabColumns::default() })?;
-            let normalizer =
-                Normalizer::compile(normalize.checked_to_vec(), &vocab, None, SentencePieceVersion::default())?;
+            let normalizer = Normalizer::compile(normalize, &vocab, None, SentencePieceVersion::default())?;
             Ok(TextRules { special, max_special_len, normalizer, splits: SplitChain::compile(split)? })
         })
     }

@@ -49,7 +49,12 @@ fn texts(parts: &VocabParts<'_>) -> Result<Vec<String>> {
 }
 
 fn write_object(texts: &[String], ids: &[u32], indent: usize) -> String {
-    let members = texts.iter().zip(ids).map(|(text, id)| format!("{}: {id}", quote(text)));
+    let member = |(text, id): (&String, &u32)| {
+        let mut member = quote(text);
+        member.checked_push_str(&format!(": {id}"));
+        member
+    };
+    let members = texts.iter().zip(ids).map(member);
     format_block(members, ['{', '}'], indent)
 }
 
@@ -94,7 +99,10 @@ fn write_merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
         pairs.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
     let merge = |(left, right): &(&str, &str)| match parts.pairs || has_spaces {
         true => format_block([quote(left), quote(right)].into_iter(), ['[', ']'], parts.indent + 1),
-        false => quote(&format!("{left} {right}")),
+        false => quote(&[*left, " ", *right].iter().fold(String::new(), |mut text, part| {
+            text.checked_push_str(part);
+            text
+        })),
     };
     Ok(format_block(pairs.iter().map(merge), ['[', ']'], parts.indent))
 }
