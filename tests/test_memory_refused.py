@@ -323,14 +323,14 @@ used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]) * 2**20, resource.RLIM_INFINITY))
 try:
     print("done", tokenizer.count("".join(words), special="all"), tokenizer.count("a", reject_special=True))
-except MemoryError as error:
+except MemoryError:
     print("refused")
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS and /proc")
 def test_a_limited_process_compiles_special_tokens_or_gets_a_memory_error() -> None:
-    """Tests limits at which the automaton of the special tokens, which another package builds, has no memory."""
+    """Tests limits at which memory is refused for the automaton of the special tokens, which another crate builds."""
     outcomes = []
     for megabytes in [0, 1, 2, 3, 4, 256]:
         command = [sys.executable, "-c", SPECIAL_TOKENS, str(megabytes)]

@@ -76,7 +76,7 @@ pub fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>
 }
 
 /// Creates a bytearray. It is created without bytes and then resized: CPython 3.11 writes "SystemError: deallocated
-/// bytearray object has exported buffers" to standard error if `PyByteArray_FromStringAndSize` has no memory.
+/// bytearray object has exported buffers" to standard error if memory is refused in `PyByteArray_FromStringAndSize`.
 pub fn byte_array<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyByteArray>> {
     // SAFETY: as in `bytes`. No other code can have a reference to the new object yet, and its length is the
     // number of bytes that are copied.

@@ -44,7 +44,7 @@ impl TextRules {
                 return Err(Error::Argument("a special token is empty; remove it".into()));
             }
             let max_special_len = special.iter().map(Vec::len).max().unwrap_or(0);
-            let automaton = (!special.is_empty()).then(|| automaton::usual(special, MatchKind::LeftmostLongest));
+            let automaton = (!special.is_empty()).then(|| automaton::build(special, MatchKind::LeftmostLongest));
             let special = automaton.transpose().map_err(|error| Error::Argument(format!("special tokens: {error}")))?;
             let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..VocabColumns::default() })?;
             let normalizer = Normalizer::compile(normalize, &vocab, None, SentencePieceVersion::default())?;

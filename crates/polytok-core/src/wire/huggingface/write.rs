@@ -99,10 +99,12 @@ fn write_merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
         pairs.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
     let merge = |(left, right): &(&str, &str)| match parts.pairs || has_spaces {
         true => format_block([quote(left), quote(right)].into_iter(), ['[', ']'], parts.indent + 1),
-        false => quote(&[*left, " ", *right].iter().fold(String::new(), |mut text, part| {
-            text.checked_push_str(part);
-            text
-        })),
+        false => {
+            let mut text = memory::text(left);
+            text.checked_push_char(' ');
+            text.checked_push_str(right);
+            quote(&text)
+        }
     };
     Ok(format_block(pairs.iter().map(merge), ['[', ']'], parts.indent))
 }
