@@ -386,6 +386,16 @@ def test_white_space_beside_a_token_can_be_untrusted(is_strip: bool) -> None:
     assert ids == ([97, 300, 98] if is_strip else [97, 32, 10, 300, 32, 32, 98])
 
 
+@pytest.mark.parametrize("text", ["a  \nb", "a  \n\nb", "a  \n\n\n", "  \n x"])
+def test_white_space_that_belongs_to_two_tokens(text: str) -> None:
+    """The white space after the first token contains the second, which then has no text of its own left."""
+    special = (SpecialToken("  ", 300, rstrip=True), SpecialToken("\n", 301, lstrip=True))
+    tokenizer = Tokenizer(replace(rank_spec(), special=special))
+    ids = tokenizer.encode(text + "b", special="all")
+    assert tokenizer.encode(Parts([(text, True), ("b", False)])) == ids
+    assert tokenizer.encode("a  \nb", special="all") == [97, 300, 98]  # as in tokenizers
+
+
 def test_a_longer_token_does_not_hide_a_shorter_one() -> None:
     tokenizer = Tokenizer(replace(rank_spec(), special=(SpecialToken("<x>", 300), SpecialToken("<x>yz", 301))))
     assert tokenizer.encode(Parts([("<x>", True), ("yz", False)])) == [300, 121, 122]

@@ -12,9 +12,8 @@ use std::cmp::Ordering;
 use polytok_memory::Collect;
 
 use super::automaton::{LeftmostSearch, TokenAutomaton, TokenMatch};
-use super::finder::SpecialFinder;
+use super::finder::{LeftmostSplit, SpecialFinder};
 use super::joint::SpecialJoint;
-use super::white_space::{WhiteSpaceScanner, is_next_to_word};
 use super::{SpecialSet, Specials, TextPart};
 use crate::boundary::neighbours::BytePairs;
 use crate::error::{Error, Result};
@@ -157,29 +156,16 @@ impl Finders<'_> {
         let whole_text = [(0, text.len() as u32)];
         let mut trusted = Search::new(all, text, runs);
         let mut anywhere = self.everywhere.map(|finder| Search::new(finder, text, &whole_text));
-        let mut space = WhiteSpaceScanner::new(text);
-        // The search continues at `from`, which is before `at` if white space after a token belongs to the token.
-        let (mut from, mut at) = (0, 0);
+        let mut split = LeftmostSplit::new(text);
+        let mut from = 0;
         loop {
             let in_run = trusted.next_from(from);
             let outside = anywhere.as_mut().and_then(|search| search.next_from(from));
-            let Some((token, start, end)) = first(all, in_run, outside) else { break };
+            let Some((token, start, end)) = first(all, in_run, outside) else { return split.finish(part) };
+            split.take(token, start, end, &mut part)?;
+            // White space after a token, which can belong to it, is searched too.
             from = end;
-            if token.single_word && is_next_to_word(text, start, end) {
-                continue;
-            }
-            let start = if token.lstrip { space.find_start(start, at) } else { start };
-            let end = if token.rstrip { space.find_end(end) } else { end };
-            if start > at {
-                part(TextPart::Text(at, start))?;
-            }
-            part(TextPart::Special(token.id, start, end))?;
-            at = end;
         }
-        if at < text.len() {
-            part(TextPart::Text(at, text.len()))?;
-        }
-        Ok(())
     }
 }
 
