@@ -295,10 +295,13 @@ def _forged(folder: Path, name: str, data: bytes) -> None:
         ("flat", "00000.offsets", 8, b"\xff\xff", "not in order"),
         ("flat", "00000.offsets", 0, b"\xff" * 8, "not in order"),
         ("npy", "00000.npy", 0, b"X", "magic"),
-        ("npy", "00000.npy", 6, b"\2", "npy"),
-        ("npy", "00000.npy", 20, b"'|O'", "npy"),
+        ("npy", "00000.npy", 6, b"\2", "too long for a row of integers"),
+        ("npy", "00000.npy", 20, b"'|O' ", "not a row of integers"),
+        ("npy", "00000.npy", 20, b"'<f2'", "not a row of integers"),
+        ("npy", "00000.npy", 20, b"()   ", "the header of the .npy file is damaged"),
+        ("npy", "00000.npy", 10, b"((", "the header of the .npy file is damaged"),
     ],
-    ids=range(12),
+    ids=range(15),
 )
 def test_forged_shards(tmp_path: Path, kind: str, name: str, place: int, value: bytes, message: str) -> None:
     folder = dataset(tmp_path / "tokens", SHARDS, kind)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
+from tokenize import TokenError
 from typing import IO, Any, Protocol
 
 import numpy as np
@@ -13,6 +15,9 @@ from .values import IdArray
 
 MAGIC = b"\x93NUMPY"
 _HEADER_SIZE = 128
+_MAX_PADDED_SIZE = 1 << 16
+_MAX_TEXT_SIZE = 512
+"""The maximum number of bytes of a header without its padding: one of 600 can exceed the stack of Python's parser."""
 _IDS_PER_PART = 1 << 18
 
 
@@ -45,16 +50,31 @@ class NpyWriter:
         self._file.write(MAGIC + b"\x01\x00" + len(text).to_bytes(2, "little") + text.encode("ascii"))
 
 
-def read_ids(file: IO[bytes]) -> Iterator[npt.NDArray[np.integer]]:
-    """Yields the ids of a file in parts; raises ValueError if the file is truncated or not a row of integers."""
+def read_header(file: IO[bytes]) -> tuple[int, np.dtype[Any]]:
+    """Reads the header of a row of integers: their number and type. Raises ValueError if the header is another one.
+
+    numpy reads the header as a Python literal, and raises what Python's parser raises.
+    """
     version = npy_format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of the .npy format is not known")
-    read_header = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-    shape, _, dtype = read_header(file)
-    if len(shape) != 1 or dtype.kind not in "iu":
+    size = int.from_bytes(file.read(2 if version == (1, 0) else 4), "little")
+    text = file.read(size).rstrip(b" \n") if size <= _MAX_PADDED_SIZE else b""
+    if size > _MAX_PADDED_SIZE or len(text) > _MAX_TEXT_SIZE:
+        raise ValueError("the header of the .npy file is too long for a row of integers")
+    header = BytesIO(len(text).to_bytes(2, "little") + text)  # both versions have the same text
+    try:
+        shape, _, dtype = npy_format.read_array_header_1_0(header)
+    except (SyntaxError, TokenError, TypeError, IndexError, RecursionError) as error:
+        raise ValueError(f"the header of the .npy file is damaged: {error}") from error
+    if len(shape) != 1 or shape[0] < 0 or dtype.kind not in "iu":
         raise ValueError(f"the array is of {dtype} and shape {shape}, not a row of integers")
-    remaining_ids = shape[0]
+    return shape[0], dtype
+
+
+def read_ids(file: IO[bytes]) -> Iterator[npt.NDArray[np.integer]]:
+    """Yields the ids of a file in parts; raises ValueError if the file is truncated or not a row of integers."""
+    remaining_ids, dtype = read_header(file)
     while remaining_ids:
         data = file.read(min(remaining_ids, _IDS_PER_PART) * dtype.itemsize)
         if not data or len(data) % dtype.itemsize:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import npy
 from ..errors import FileError, FormatError
 from .manifest import Manifest, ShardEntry
 from .write.base import to_little_endian
@@ -100,16 +101,10 @@ def _map_range(path: Path, dtype: np.dtype[Any], position: int, count: int | Non
 def _map_npy(path: Path) -> npt.NDArray[Any]:
     try:
         with open(path, "rb") as file:
-            if (version := np.lib.format.read_magic(file)) != (1, 0):
-                raise FormatError(f"{path}: version {version} of the .npy format; only version (1, 0) is supported")
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            _, dtype = npy.read_header(file)
             position = file.tell()
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
-    if len(shape) != 1 or dtype.hasobject:
-        raise FormatError(
-            f"{path}: the array has shape {shape} and type {dtype}; ids need one dimension and a number type"
-        )
     return _map_range(path, dtype, position, None)
 
 
