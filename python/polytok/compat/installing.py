@@ -325,7 +325,13 @@ def _preparation_with_faces(name: str) -> dict[str, Any]:
     data = _original_preparation[-1](name)
     with _lock:
         packages = tuple(_installed)
-    return {**data, "polytok_faces": _FacesOfParent(packages)} if packages else data
+    if not packages:
+        return data
+    # The fork server asks, too. Since Python 3.13.8 and 3.14.1 it would import the main module before the faces are in,
+    # and its children would inherit the originals; so each child imports the main module itself, as before.
+    if sys._getframe(1).f_globals["__name__"] == "multiprocessing.forkserver":
+        data.pop("init_main_from_path", None)
+    return {**data, "polytok_faces": _FacesOfParent(packages)}
 
 
 class _FacesOfParent:
