@@ -86,6 +86,7 @@ lint: lint-rust $(VENV)/installed-lint
 lint-rust: | check-tools
 	cargo fmt --check
 	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+	MAKEFLAGS= sh scripts/lint_pythons.sh
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps --workspace --exclude polytok-py
 
 soak: $(VENV)/installed-test

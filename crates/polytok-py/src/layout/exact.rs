@@ -33,13 +33,21 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 pub fn characters<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Characters<'a>> {
     // SAFETY: a str never changes, and the reference keeps it alive. The tests of each platform check that PyO3 reads
     // the state of a str as the platform's C compiler has stored it.
-    let (data, is_ascii) = unsafe { (string.data()?, ffi::PyUnicode_IS_ASCII(string.as_ptr()) != 0) };
-    Ok(match data {
-        PyStringData::Ucs1(characters) if is_ascii => Characters::Ascii(characters),
+    Ok(match unsafe { string.data()? } {
+        PyStringData::Ucs1(characters) if are_ascii(string, characters) => Characters::Ascii(characters),
         PyStringData::Ucs1(characters) => Characters::Ucs1(characters),
         PyStringData::Ucs2(characters) => Characters::Ucs2(characters),
         PyStringData::Ucs4(characters) => Characters::Ucs4(characters),
     })
+}
+
+/// Reports whether the characters of a `str` follow the fields that every `str` has: then all of them are ASCII, because
+/// other characters follow more fields. Those of a subclass are elsewhere, and are not called ASCII. PyO3 can read the
+/// flag for ASCII only up to Python 3.13.
+#[inline]
+fn are_ascii(string: &Bound<'_, PyString>, characters: &[u8]) -> bool {
+    let end_of_fields = string.as_ptr().cast::<ffi::PyASCIIObject>().wrapping_add(1);
+    std::ptr::eq(characters.as_ptr(), end_of_fields.cast())
 }
 
 /// A `str` whose characters are still to be written.
