@@ -1,13 +1,10 @@
-"""Examples write their files into a folder of their own. The page on PyTorch is tested where PyTorch is installed."""
+"""Examples write their files into a folder of their own."""
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
-
-collect_ignore = [] if importlib.util.find_spec("torch") else ["pytorch.md"]
 
 
 @pytest.fixture(autouse=True)

@@ -9,12 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import pyrwkv_tokenizer
 import sentencepiece
 import tiktoken
 import tokenizers
 
 import polytok
+from optional_packages import rwkv_package
 from polytok import Spec, Tokenizer, conversion, formats, reference
 from polytok.reference import gguf, llama_cpp
 
@@ -153,6 +153,6 @@ def reference_encoder(tokenizer: Tokenizer) -> Callable[[Sequence[str]], list[li
     if format == "rwkv":
         with TemporaryDirectory() as folder:
             (path := Path(folder, "vocab.txt")).write_bytes(data)
-            world = pyrwkv_tokenizer.WorldTokenizer(str(path))
+            world = rwkv_package().WorldTokenizer(str(path))
         return lambda texts: [world.encode(text) for text in texts]
     return lambda texts: [reference.encode(reread, text) for text in texts]

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from optional_packages import zstd_package
 from polytok import ArgumentError, EncodeError, FormatError, InputOptions
 from polytok.corpus import ranges as ranges_module
 from polytok.corpus.documents import Documents, SkippedText, documents, schema_of
@@ -23,7 +24,6 @@ from polytok.corpus.plan import Part, Plan, plan
 from polytok.corpus.sources import sources
 from polytok.reading import blocks as blocks_module
 from polytok.reading.streams import decompress, peek_first_bytes
-from zstd_package import zstd_package
 
 LINES = InputOptions(lines=True)
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyrwkv_tokenizer
 import pytest
 
 import polytok
 import texts
+from optional_packages import rwkv_package
 from polytok import Kind, Spec, Tokenizer, Vocab, cli, editing, lists, reference
 from polytok.lists import kaomoji
 from polytok.spec import Longest, Origin, SpecialToken
@@ -170,7 +170,7 @@ def test_the_result_encodes_as_the_twin_and_as_rwkvs_reader(tmp_path: Path) -> N
         path = tmp_path / f"{plan}.txt"
         edited_tokenizer.save(path, "rwkv")
         assert polytok.load(path).spec.vocab == edited_tokenizer.spec.vocab
-        rwkv_tokenizer = pyrwkv_tokenizer.WorldTokenizer(str(path))
+        rwkv_tokenizer = rwkv_package().WorldTokenizer(str(path))
         for data in texts.generate_texts(3, 150, texts.VocabularyPieces(edited_tokenizer.spec.vocab.pieces())):
             text = data.decode(errors="ignore")
             assert (

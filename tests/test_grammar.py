@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from importlib.util import find_spec
 from random import Random
 from typing import Any
 
 import llguidance
 import numpy as np
-import outlines_core
 import pytest
 
 import polytok
@@ -33,6 +33,7 @@ NAMES = [
     ),
 ]
 SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))]
+needs_outlines = pytest.mark.skipif(find_spec("outlines_core") is None, reason="outlines_core is not installed")
 DATE = r"[a-z]{3,8} [0-9]{4}-[0-9]{2}-[0-9]{2}"
 OBJECT = r'\{"name": "[a-z ]{1,12}", "colours": \["red"(, "dark green"){0,2}\], "number": [1-9][0-9]{0,2}\}'
 SCHEMA = {
@@ -132,8 +133,11 @@ def test_special_tokens_of_llguidance() -> None:
 # outlines_core
 
 
+@needs_outlines
 @pytest.mark.parametrize("seed", SEEDS)
 def test_outlines_follows_a_pattern(tokenizer: Tokenizer, seed: int) -> None:
+    import outlines_core
+
     vocabulary = grammar.outlines_core(tokenizer, eos=end_of_text(tokenizer))
     assert vocabulary.get_eos_token_id() == end_of_text(tokenizer)
     for pattern in (DATE, OBJECT):
@@ -149,7 +153,7 @@ def test_outlines_follows_a_pattern(tokenizer: Tokenizer, seed: int) -> None:
 # Arguments
 
 
-ADAPTERS: list[Callable[..., Any]] = [grammar.llguidance, grammar.outlines_core]
+ADAPTERS = [grammar.llguidance, pytest.param(grammar.outlines_core, marks=needs_outlines)]
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
@@ -164,6 +168,7 @@ def test_a_tokenizer_without_an_end_of_text(adapter: Callable[..., Any]) -> None
     adapter(tokenizer, eos=0)
 
 
+@needs_outlines
 def test_what_load_accepts_is_a_tokenizer() -> None:
     assert grammar.outlines_core("default").get(b" the") == [6988]
     with pytest.raises(TypeError, match="tokenizer=5"):
@@ -172,6 +177,7 @@ def test_what_load_accepts_is_a_tokenizer() -> None:
         grammar.llguidance("default", size=-1)
 
 
+@needs_outlines
 def test_byte_pieces_and_characters_with_the_same_bytes() -> None:
     tokenizer = Tokenizer(sentencepiece_spec())
     assert grammar.outlines_core(tokenizer).get(b"a") == tokenizer.pieces_to_ids(["<0x61>", "a"])

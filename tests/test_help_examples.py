@@ -20,9 +20,9 @@ import pytest
 import polytok
 from cli_process import ENVIRONMENT, write_tool
 from format_samples import real
+from optional_packages import zstd_package
 from polytok import corpus
 from test_conventions import VERBS
-from zstd_package import zstd_package
 
 # The examples that tests cannot run, with the reason.
 NOT_RUN = {

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polytok
+from optional_packages import zstd_package
 from polytok import ArgumentError, FormatError, InputOptions, TrainingReport
 from polytok.cli import main
 from polytok.corpus import tokenize
@@ -25,7 +26,6 @@ from polytok.corpus.plan import Part
 from polytok.corpus.sources import sources
 from polytok.reading import blocks as blocks_module
 from polytok.reading.files import read
-from zstd_package import zstd_package
 
 LIMIT = 1000
 LONG = "longer than 1000 bytes"

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyrwkv_tokenizer
 import pytest
 import sentencepiece
 import tiktoken
 from sentencepiece import sentencepiece_model_pb2, sentencepiece_pb2
 
 import reference_specs as specs
+from optional_packages import rwkv_package
 from polytok import reference
 from polytok import spec as s
 from polytok.errors import ArgumentError, EncodeError, SpecError, SpecialTokenError, TokenIdError
@@ -256,7 +256,7 @@ def test_cl100k() -> None:
 @needs_data
 def test_agreement_with_rwkv() -> None:
     spec = specs.rwkv_spec()
-    rwkv_tokenizer = pyrwkv_tokenizer.RWKVTokenizer()
+    rwkv_tokenizer = rwkv_package().RWKVTokenizer()
     assert reference.encode(spec, "吾輩は猫である。") == [11080, 17065, 10139, 14398, 58552, 10080]
     for data in [*corpus_lines(11, 10), *random_texts(12, 500, spec.vocab.pieces(), bad=True)]:
         text = data.decode(errors="ignore")

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 import polytok
+from optional_packages import zstd_package
 from polytok import ArgumentError, Counts, EncodeError, FileError, FormatError, InputOptions, TrainingReport
 from polytok.reading import blocks as blocks_module
 from polytok.reading import files as files_module
 from polytok.reading.files import Part
 from polytok.training.feeding import bad_bytes_for, feed
 from polytok.training.inputs import Inputs, InputStream
-from zstd_package import zstd_package
 
 TEXTS = ["to be", "or not to be", "", "ありがとう 😀", "a\tb"]
 LINES = "\n".join(TEXTS)

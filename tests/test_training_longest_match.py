@@ -6,13 +6,13 @@ import ast
 from pathlib import Path
 from typing import Any
 
-import pyrwkv_tokenizer
 import pytest
 from tokenizers import Regex, models, pre_tokenizers, trainers
 from tokenizers import Tokenizer as HuggingFaceTokenizer
 
 import polytok
 import texts
+from optional_packages import rwkv_package
 from polytok import Spec, Tokenizer, reference
 from polytok.data import DEFAULT_PATTERN
 from polytok.lists import emoji, kaomoji
@@ -87,7 +87,7 @@ def test_rwkvs_readers_encode_the_same(trained_spec: Spec, tmp_path: Path) -> No
         literal = ast.literal_eval(line[line.index(" ") : line.rindex(" ")].strip())
         assert (literal.encode() if isinstance(literal, str) else literal) == piece
         assert int(line[line.rindex(" ") :]) == len(piece)
-    rwkv_tokenizer = pyrwkv_tokenizer.WorldTokenizer(str(path))
+    rwkv_tokenizer = rwkv_package().WorldTokenizer(str(path))
     words = texts.VocabularyPieces(trained_spec.vocab.pieces())
     for data in [*TEXTS, *texts.generate_texts(1, 400, words)]:
         text = data.decode(errors="ignore")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -91,7 +92,10 @@ def _write_json_lines(path: Path, documents: Iterator[str]) -> None:
 
 
 def _write_compressed(path: Path, documents: Iterator[str]) -> None:
-    from backports import zstd
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
 
     with zstd.open(path, "wb", level=3) as file:
         file.writelines(_json_records(documents))

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Protocol
 
-import pyrwkv_tokenizer
 import regex
 import sentencepiece
 import tiktoken
 import tokenizers
 from sentencepiece import sentencepiece_pb2
 
+from optional_packages import rwkv_package
 from polytok import reference
 from polytok.errors import EncodeError
 from polytok.reference import gguf, llama_cpp
@@ -209,7 +209,7 @@ class PyRwkv:
     accepts = staticmethod(is_utf8)
 
     def __init__(self) -> None:
-        self.tokenizer = pyrwkv_tokenizer.RWKVTokenizer()
+        self.tokenizer = rwkv_package().RWKVTokenizer()
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
         return [Expected(self.tokenizer.encode(text.decode())) for text in texts]

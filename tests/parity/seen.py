@@ -17,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import polytok
+from optional_packages import has_rwkv_package
 from polytok import EncodeError, Tokenizer
 from polytok.fingerprint import fingerprint
 from polytok.spec import Kind
@@ -40,7 +41,10 @@ TWINS = (
     *(POLYTOK / name for name in ("byte_level.py", "space_mark.py", "errors.py")),
 )
 """The references that are ours, and the modules they import."""
-PACKAGES = ("pyrwkv-tokenizer", "regex", "sentencepiece", "tiktoken", "tokenizers")
+PACKAGES = (
+    *("regex", "sentencepiece", "tiktoken", "tokenizers"),
+    *(("pyrwkv-tokenizer",) if has_rwkv_package() else ()),
+)
 LINE = re.compile(r"(\d+) (\d+) ([0-9a-f]{32})", re.ASCII)
 
 

@@ -16,6 +16,7 @@ import tiktoken
 import tiktoken_ext.openai_public
 
 import polytok
+from optional_packages import has_rwkv_package
 from polytok import conversion, formats, reference
 from polytok.formats.tiktoken_families import KIMI
 from polytok.formats.tiktoken_known import KNOWN, O200K
@@ -199,8 +200,9 @@ def gguf(path: Path) -> Vocabulary:
 def rwkv() -> Vocabulary:
     path = DATA / "vocab/rwkv/rwkv_vocab_v20230424.txt"
     load = functools.cache(lambda: polytok.load(path))
-    packages = functools.cache(lambda: [PyRwkv()])
-    packages_and_twin = functools.cache(lambda: _references(PyRwkv(), Twin(load().spec)))
+    twin = functools.cache(lambda: _references(Twin(load().spec)))
+    packages = functools.cache(lambda: _references(PyRwkv()) if has_rwkv_package() else twin())
+    packages_and_twin = functools.cache(lambda: _references(PyRwkv(), *twin()) if has_rwkv_package() else twin())
     return Vocabulary(
         "rwkv_vocab_v20230424", "rwkv", load, packages, packages_and_twin, "bytes", frozenset({path.name})
     )

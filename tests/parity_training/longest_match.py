@@ -9,14 +9,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import pyrwkv_tokenizer
-
 import polytok
 import texts
+from optional_packages import has_rwkv_package, rwkv_package
 from parity_training.cases import Case
 from reference_specs import DATA
 
-REFERENCE = f"pyrwkv-tokenizer {metadata.version('pyrwkv-tokenizer')}"
 BYTES = 1 << 20
 GENERATED = 2000
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -28,11 +26,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def cases() -> Iterator[Case]:
-    """Yields a case for every file of the corpus with every set of options."""
+    """Yields a case for every file of the corpus with every set of options; none without the package."""
+    if not has_rwkv_package():
+        return
+    package = f"pyrwkv-tokenizer {metadata.version('pyrwkv-tokenizer')}"
     for path in sorted((DATA / "corpus").glob("[!u]*.txt")):  # hardly any string occurs twice in utf8_sequence
         for name, options in OPTIONS.items():
             what = "longest-match: ids by the file that is written"
-            yield Case(REFERENCE, what, f"{path.name}, {name}", partial(difference, path, options))
+            yield Case(package, what, f"{path.name}, {name}", partial(difference, path, options))
 
 
 def difference(path: Path, options: dict[str, Any]) -> str | None:
@@ -41,7 +42,7 @@ def difference(path: Path, options: dict[str, Any]) -> str | None:
     tokenizer = polytok.train([data], "longest-match", **options)
     with tempfile.TemporaryDirectory() as folder:
         tokenizer.save(Path(folder) / "vocab", "rwkv")
-        theirs = pyrwkv_tokenizer.WorldTokenizer(str(Path(folder) / "vocab"))
+        theirs = rwkv_package().WorldTokenizer(str(Path(folder) / "vocab"))
     words = texts.VocabularyPieces(tokenizer.spec.vocab.pieces())
     for some in (*data.splitlines(keepends=True), *texts.generate_texts(1, GENERATED, words)):
         text = some.decode(errors="ignore")
