@@ -2,7 +2,7 @@
 //! versions of CPython.
 //!
 //! The stable ABI can read the characters of a `str` only by a copy, creates a `str` only by Python's decoders, and needs
-//! a call for each item of a list. Therefore this file knows the layouts of CPython 3.10 to 3.14 with the GIL. When the
+//! a call for each item of a list. Therefore this file knows the layouts of CPython 3.10 to 3.15 with the GIL. When the
 //! module is loaded, it reads objects by the layout and compares them with what they contain. In any other Python, or if
 //! one object differs, only functions of the stable ABI are used: slower, with the same results. `select_direct_access`
 //! selects them for tests.
@@ -19,7 +19,7 @@ use pyo3::types::{PyList, PyString};
 use super::Characters;
 
 /// The last version of Python 3 whose layouts are known.
-const LAST_KNOWN_MINOR: u8 = 14;
+const LAST_KNOWN_MINOR: u8 = 15;
 
 /// The place of the length of a `str` and of a `list`.
 const LENGTH: usize = 16;

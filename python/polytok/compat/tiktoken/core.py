@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence, Set
 from functools import cached_property, lru_cache, partial
 from itertools import accumulate
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ...errors import SpecialTokenError, TokenIdError
@@ -343,7 +342,9 @@ def _check_disallowed(text: Any, disallowed: frozenset[str]) -> None:
 @lru_cache(maxsize=128)
 def _common_start(tokens: frozenset[str]) -> str:
     """Returns the text with which all of them begin: a text without it has none of them."""
-    return commonprefix(list(tokens))  # noqa: RUF071  # texts, not paths
+    first, last = min(tokens), max(tokens)
+    size = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    return first[:size]
 
 
 @lru_cache(maxsize=128)
