@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+needs_newest_transformers = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="compares with transformers 5.23, which does not exist for Python 3.10"
+)
+
 
 def zstd_package() -> Any:
     """Returns the module compression.zstd of Python 3.14, or its backport."""

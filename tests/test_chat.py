@@ -14,6 +14,7 @@ import pytest
 import polytok
 from chat_samples import CONVERSATIONS, DATA, OWN_TEMPLATES, ROLES, TEMPLATES, TOOLS, needs_templates, reference
 from chat_samples import tokenizer as tokenizer_of
+from optional_packages import needs_newest_transformers
 from polytok.chat import INPUT, TEMPLATE, Limits
 from polytok.chat.data import plain_data_of_tokenizer
 from polytok.errors import ArgumentError, ChatTemplateError, SpecialTokenError
@@ -44,6 +45,7 @@ def default() -> polytok.Tokenizer:
     return polytok.load("default")
 
 
+@needs_newest_transformers
 @needs_templates
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("gpt2", "llama2"))) for name in NAMES]
@@ -83,6 +85,7 @@ def test_errors_of_templates_have_the_message_of_the_template() -> None:
         default().encode_chat([{"role": "system", "content": "x"}], template=template)
 
 
+@needs_newest_transformers
 @pytest.mark.parametrize("template", OWN_TEMPLATES.values(), ids=OWN_TEMPLATES)
 def test_masks_are_those_of_transformers(template: str) -> None:
     if not DATA.is_dir():

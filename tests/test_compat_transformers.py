@@ -18,6 +18,7 @@ import pytest
 
 import transformers_bank as bank
 from format_samples import VOCAB
+from optional_packages import needs_newest_transformers
 from polytok import conversion
 from polytok.compat import transformers as face
 from polytok.compat import vllm
@@ -109,6 +110,7 @@ def test_a_tokenizer_object_runs_on_polytok(folder: Path) -> None:
     assert isinstance(backend, tokenizers.Tokenizer)
 
 
+@needs_newest_transformers
 @pytest.mark.usefixtures("patched")
 def test_a_file_is_read_by_polytok_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("transformers.tokenization_utils_tokenizers.TokenizerFast", None)

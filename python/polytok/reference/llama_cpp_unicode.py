@@ -31,6 +31,11 @@ _ASSIGNED_LATER = tuple(
     for text in line.split()
 )
 """The ranges of code points that Unicode assigned after version 15.1."""
+_LOWER = {
+    **{0x130: 0x69, 0x2C2F: 0x2C5F, 0xA7C0: 0xA7C1, 0xA7D0: 0xA7D1, 0xA7D6: 0xA7D7, 0xA7D8: 0xA7D9},
+    **{code: code + 0x27 for code in range(0x10570, 0x10596)},
+}
+"""A mapping that Python has as two characters, and those of Unicode 14, which Python 3.10 lacks."""
 
 
 def code_points(text: bytes) -> list[int]:
@@ -73,9 +78,9 @@ def lower(code: int) -> int:
     """Returns the simple lower-case mapping of a code point."""
     if category(code) == "?":
         return code
-    return 0x69 if code == 0x130 else ord(chr(code).lower())
+    return _LOWER.get(code) or ord(chr(code).lower())
 
 
 def first_of_nfd(code: int) -> int:
     """Returns the first code point of the canonical decomposition of a code point."""
-    return ord(unicodedata.normalize("NFD", chr(code))[0])
+    return code if category(code) == "?" else ord(unicodedata.normalize("NFD", chr(code))[0])
