@@ -1,7 +1,7 @@
 #!/bin/sh
-# Lints the binding as it is compiled for the stable ABI, for the oldest and the newest Python, and for one without the
-# GIL. PyO3 reads what it needs to know of a Python from a file, so these Pythons need not be installed. PyO3 has other
-# functions for each version: once, the binding did not compile for Python 3.14, and no other check saw it.
+# Lints the binding as it is compiled for the stable ABI, for the oldest and the newest Python, and for those without
+# the GIL. PyO3 reads what it needs to know of a Python from a file, so these Pythons need not be installed. PyO3 has
+# other functions for each version: once, the binding did not compile for Python 3.14, and no other check saw it.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -161,7 +161,7 @@ if __name__ == "__main__":
     for method in ("fork", "spawn", "forkserver"):
         context = multiprocessing.get_context(method)
         queue = context.Queue()
-        process = context.Process(target=put_name, args=(queue,), name="ignore")  # as the fork server calls itself
+        process = context.Process(target=put_name, args=(queue,), name="ignore")  # the fork server uses this name, too
         process.start()
         print(method, queue.get(timeout=300))
         process.join()

@@ -176,7 +176,7 @@ class Draft:
             self.file = open(self._path, "x+b", opener=opener)  # noqa: SIM115
         except OSError as error:
             raise write_error(error, target) from error
-        except MemoryError:  # for the buffer, which has 128 KiB since Python 3.14; the file exists by then
+        except MemoryError:  # for the buffer (128 KiB since Python 3.14), which is created after the file
             self._path.unlink(missing_ok=True)
             raise
         if mode is not None:

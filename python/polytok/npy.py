@@ -51,7 +51,7 @@ class NpyWriter:
 
 
 def read_header(file: IO[bytes]) -> tuple[int, np.dtype[Any]]:
-    """Reads the header of a row of integers: their number and type. Raises ValueError if the header is another one.
+    """Returns the number and the type of the integers in a row; raises ValueError if the header says anything else.
 
     numpy reads the header as a Python literal, and raises what Python's parser raises.
     """
