@@ -99,3 +99,45 @@ def test_all_names_can_be_imported_together() -> None:
     names: dict[str, object] = {}
     exec("from polytok import *", names)
     assert set(polytok.__all__) <= names.keys()
+
+
+# Modules of the standard library that are missing if Python was compiled without the headers of their C libraries.
+NEED_C_LIBRARIES = ("zlib", "bz2", "lzma", "ctypes", "ssl", "sqlite3", "readline", "curses")
+
+WITHOUT_C_LIBRARIES = f"""
+import pathlib
+import sys
+for name in {NEED_C_LIBRARIES!r}:
+    sys.modules[name] = None
+import polytok
+from polytok.resources import return_free_memory
+
+return_free_memory()
+folder, compressed = sys.argv[1:]
+tokenizer = polytok.train(pathlib.Path(folder, "a.txt"), "unigram", vocab_size=270)
+tokenizer.trace("lower")
+print(polytok.corpus.tokenize(f"{{folder}}/a.txt", tokenizer, f"{{folder}}/out").total.documents)
+try:
+    polytok.corpus.tokenize(compressed, tokenizer, f"{{folder}}/other")
+except polytok.ArgumentError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "compression", "suffix"), [("zlib", "gzip", "gz"), ("bz2", "bzip2", "bz2"), ("lzma", "xz", "xz")]
+)
+def test_a_python_without_optional_c_libraries_does_all_but_decompress(
+    tmp_path: Path, module: str, compression: str, suffix: str
+) -> None:
+    package = pytest.importorskip("gzip" if module == "zlib" else module)
+    (tmp_path / "a.txt").write_text("lower newer widest\n" * 20, encoding="utf-8")
+    compressed = tmp_path / f"a.txt.{suffix}"
+    compressed.write_bytes(package.compress(b"lower\n"))
+    command = [sys.executable, "-c", WITHOUT_C_LIBRARIES, str(tmp_path), str(compressed)]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert process.stdout.splitlines() == [
+        "1",
+        f"{compressed} is compressed with {compression}, and this Python was built without the module {module}: "
+        "decompress the file, or use another Python",
+    ]

@@ -58,7 +58,7 @@ def processors() -> int:
 
 def return_free_memory() -> None:
     """Gives memory that is no longer used back to the system, where the C library can (glibc)."""
-    import ctypes
+    with suppress(ImportError, AttributeError, OSError, TypeError):  # other C libraries, a Python without ctypes
+        import ctypes
 
-    with suppress(AttributeError, OSError, TypeError):  # other C libraries
         ctypes.CDLL(None).malloc_trim(0)

@@ -6,11 +6,8 @@ streams in xz). The content before damage or truncation is returned before `Dama
 
 from __future__ import annotations
 
-import bz2
 import importlib
 import io
-import lzma
-import zlib
 from typing import IO, Any, Protocol, cast
 
 from ..errors import ArgumentError, FormatError
@@ -108,13 +105,15 @@ def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
     """Returns a stream of the decompressed content of a file. The first bytes of the file select the compression.
 
     Reading the stream raises `DamageError` at damage, and for a file that is not compressed in spite of its name.
-    Raises `ArgumentError` if a package for zstd is missing.
+    Raises `ArgumentError` if the module for the compression is missing.
     """
     if first_bytes.startswith(GZIP_MAGIC):
-        return _MemberReader(name, file, _GzipDecompressor, zlib.error, is_padded=True)
+        zlib = _standard_module("zlib", name, "gzip")
+        return _MemberReader(name, file, lambda: _GzipDecompressor(zlib), zlib.error, is_padded=True)
     if first_bytes.startswith(BZIP2_MAGIC):
-        return _MemberReader(name, file, bz2.BZ2Decompressor, OSError)
+        return _MemberReader(name, file, _standard_module("bz2", name, "bzip2").BZ2Decompressor, OSError)
     if first_bytes.startswith(XZ_MAGIC):
+        lzma = _standard_module("lzma", name, "xz")
         return _MemberReader(name, file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError, is_padded=True)
     if _is_zstandard(first_bytes):
         zstd_package = _zstd_package(name)
@@ -161,20 +160,20 @@ class _UncompressedFile:
 class _GzipDecompressor:
     """A decompressor of a gzip member with the methods that the decompressors of bz2, lzma and zstd have."""
 
-    def __init__(self) -> None:
+    def __init__(self, zlib: Any) -> None:
         self._zlib = zlib.decompressobj(zlib.MAX_WBITS | 16)
         self.needs_input = True
 
     @property
     def eof(self) -> bool:
-        return self._zlib.eof
+        return bool(self._zlib.eof)
 
     @property
     def unused_data(self) -> bytes:
-        return self._zlib.unused_data
+        return cast("bytes", self._zlib.unused_data)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        output = self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
+        output: bytes = self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
         self.needs_input = len(output) < max_length
         return output
 
@@ -275,6 +274,21 @@ class _MemberReader:
             if self._is_padded:
                 self._skip_padding()
         return data
+
+
+def _standard_module(module: str, name: str, compression: str) -> Any:
+    """Returns a module of the standard library that needs a C library.
+
+    A Python that is compiled on a machine without the library lacks the module, and lacks nothing else: so the module
+    is imported when a file needs it. Raises `ArgumentError` if it is missing.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ArgumentError(
+            f"{name} is compressed with {compression}, and this Python was built without the module {module}: "
+            "decompress the file, or use another Python"
+        ) from error
 
 
 def _zstd_package(name: str) -> Any:

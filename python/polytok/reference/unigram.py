@@ -10,8 +10,8 @@ matches neither release.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterator
-from ctypes import c_float
 from sys import float_info
 
 from polytok.guard import marks_nothing
@@ -34,7 +34,7 @@ assert float_info.mant_dig == 53  # a float32 sum or product rounded from float6
 
 def to_float32(number: float) -> float:
     """Rounds a number to IEEE binary32; a number that is too large becomes an infinity."""
-    return c_float(number).value
+    return array("f", (number,))[0]
 
 
 class CandidateScores:
