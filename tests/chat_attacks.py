@@ -18,7 +18,6 @@ import numpy as np
 import polytok
 from chat_samples import OWN_TEMPLATES, ROLES, TEMPLATES, control_tokens, reference
 from chat_samples import tokenizer as tokenizer_of
-from polytok.chat.data import plain_data_of_tokenizer
 
 NAMES = ("gpt2", "llama2", "llama32_rebuilt", "mistral03")
 """The vocabularies, each with the control tokens of all templates, of which every third is not flagged special."""
@@ -207,7 +206,6 @@ def template_ids(encoding: polytok.ChatEncoding, control: frozenset[int]) -> Cou
 def run(name: str, template: str, attack: str, systems: tuple[str, ...] = SYSTEMS) -> dict[str, Result]:
     """Returns the result of each system for one attack."""
     tokenizer = tokenizer_of(name)
-    tokenizer._get_chat()._tokenizer_data = plain_data_of_tokenizer(ROLES)
     control = control_ids(tokenizer)
     counts = {system: [0, 0] for system in systems}
     for conversation in ATTACKS[attack](attacked_tokens(template)):

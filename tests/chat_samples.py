@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -120,8 +121,9 @@ def vocabulary(name: str) -> str:
 
 @cache
 def tokenizer(name: str) -> polytok.Tokenizer:
-    """Returns the tokenizer of a vocabulary."""
-    return polytok.load(vocabulary(name).encode())
+    """Returns the tokenizer of a vocabulary, as if a tokenizer_config.json beside it had `ROLES`."""
+    spec = polytok.load(vocabulary(name).encode()).spec
+    return polytok.Tokenizer(replace(spec, extra={**spec.extra, "chat": ROLES}))
 
 
 @cache

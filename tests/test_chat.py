@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,8 @@ import polytok
 from chat_samples import CONVERSATIONS, DATA, OWN_TEMPLATES, ROLES, TEMPLATES, TOOLS, needs_templates, reference
 from chat_samples import tokenizer as tokenizer_of
 from optional_packages import needs_newest_transformers
+from parity.chats import compare
 from polytok.chat import INPUT, TEMPLATE, Limits
-from polytok.chat.data import plain_data_of_tokenizer
 from polytok.errors import ArgumentError, ChatTemplateError, SpecialTokenError
 
 pytest.importorskip("jinja2")
@@ -58,24 +60,27 @@ def test_ids_are_those_of_transformers(name: str) -> None:
             for options in OPTIONS:
                 case = (template_name, conversation_name, options)
                 wanted = expected(name, template, messages, **options)
-                variables = trusted_roles(tokenizer, options)
                 if isinstance(wanted, Exception):
                     with pytest.raises((ChatTemplateError, ArgumentError, TypeError)):
-                        tokenizer.encode_chat(messages, template=template, **variables)
+                        tokenizer.encode_chat(messages, template=template, **options)
                     continue
                 compared += 1
                 for special_in_messages in ("allow", "text", "error"):
                     encoding = tokenizer.encode_chat(
-                        messages, template=template, special_in_messages=special_in_messages, **variables
+                        messages, template=template, special_in_messages=special_in_messages, **options
                     )
                     assert encoding.ids == wanted["input_ids"], (case, special_in_messages)
     assert compared > 1000
 
 
-def trusted_roles(tokenizer: polytok.Tokenizer, options: dict[str, Any]) -> dict[str, Any]:
-    """Sets the roles of a tokenizer, as its configuration would, and returns the options."""
-    tokenizer._get_chat()._tokenizer_data = plain_data_of_tokenizer(ROLES)
-    return options
+@needs_newest_transformers
+@needs_templates
+def test_random_conversations_have_the_ids_of_transformers() -> None:
+    rng, counts = Random(0), Counter[str]()
+    for _ in range(300):
+        compare(rng, counts)
+    assert not counts["different"]
+    assert counts["compared"] > 150
 
 
 @needs_templates
@@ -92,7 +97,6 @@ def test_masks_are_those_of_transformers(template: str) -> None:
         pytest.skip("no test data; set POLYTOK_DATA to its folder")
     for name in NAMES:
         tokenizer = tokenizer_of(name)
-        trusted_roles(tokenizer, {})
         for messages in CONVERSATIONS.values():
             wanted = expected(name, template, messages, return_assistant_tokens_mask=True, return_dict=True)
             if not isinstance(wanted, Exception):

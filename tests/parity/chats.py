@@ -13,14 +13,12 @@ import logging
 import sys
 import warnings
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import polytok
 from chat_samples import OWN_TEMPLATES, ROLES, TEMPLATES, TOOLS, control_tokens, reference, tokenizer
 
 _VOCABULARIES = ("gpt2", "llama2", "llama32_rebuilt", "mistral03")
@@ -92,14 +90,6 @@ class Conversations:
         )
 
 
-@cache
-def _with_roles(name: str) -> polytok.Tokenizer:
-    """Returns the tokenizer of a vocabulary, as if a tokenizer_config.json beside it named bos and eos."""
-    with_roles = tokenizer(name)
-    with_roles._get_chat()._special_texts = dict(ROLES)
-    return with_roles
-
-
 def compare(rng: Random, counts: Counter[str]) -> None:
     """Compares one conversation."""
     template = rng.choice([*TEMPLATES.values(), *OWN_TEMPLATES.values()])
@@ -114,12 +104,12 @@ def compare(rng: Random, counts: Counter[str]) -> None:
         counts["refused"] += 1
         return
     keywords = {"template": template, **options}
-    allowed = _with_roles(name).encode_chat(messages, special_in_messages="allow", **keywords).ids
+    allowed = tokenizer(name).encode_chat(messages, special_in_messages="allow", **keywords).ids
     counts["compared"] += 1
     differs = allowed != expected
     if not has_control:
         counts["without control tokens"] += 1
-        differs = differs or _with_roles(name).encode_chat(messages, **keywords).ids != allowed
+        differs = differs or tokenizer(name).encode_chat(messages, **keywords).ids != allowed
     if differs:
         counts["different"] += 1
         print(f"different: {name}, {template[:60]!r}, {messages}, {options}")
