@@ -21,7 +21,7 @@ use crate::sink::Count;
 use crate::tokenizer::{EncodeOptions, Tokenizer, Trusted};
 
 /// The number of bytes of text in one run.
-const RUN_BYTES: usize = 1 << 16;
+pub(crate) const RUN_BYTES: usize = 1 << 16;
 
 /// The ids of many texts; row `i` is `ids[offsets[i]..offsets[i + 1]]`.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::batch::{BatchOptions, RUN_BYTES, encode_batch};
 use crate::by_lengths::tests::{pattern_split, tokenizers_with_twins};
 use crate::incremental::{Addition, ChunkEncoder, IncrementalText};
 use crate::lazy::tests::types_built_by;
@@ -58,6 +59,36 @@ fn a_warm_up_changes_no_ids() {
             };
             assert_eq!(encode(&warm), encode(&cold), "{text:?}");
         }
+    }
+}
+
+/// Under ThreadSanitizer (docs/robustness.md), this test finds races at the first use of each table.
+#[test]
+fn threads_that_share_a_new_tokenizer_get_the_ids_of_one_thread() {
+    const TEXTS: [&str; 4] = ["ab abc caab", "x\u{2581}ab 世 cab, é", "abcab\u{301} [x]a", "a b c\r\n\t12"];
+    let long_texts = TEXTS.map(|text| text.repeat(RUN_BYTES / text.len() + 1));
+    let rows: Vec<Option<&[u8]>> = long_texts.iter().map(|text| Some(text.as_bytes())).collect();
+    let results = |tokenizer: &Tokenizer, threads| {
+        let options = BatchOptions { threads, ..BatchOptions::default() };
+        let ids = encode_batch::<u32>(tokenizer, &rows, &options);
+        let text = ids.as_ref().map(|batch| tokenizer.decode(&batch.ids, false)).ok();
+        let spans = TEXTS.map(|text| {
+            let spans = tokenizer.spans(text.as_bytes(), EncodeOptions::default());
+            spans.map(|spans| (spans.ids, spans.starts, spans.ends))
+        });
+        let ids = ids.map(|batch| (batch.ids, batch.offsets));
+        format!("{ids:?} {text:?} {spans:?}") // errors cannot be compared
+    };
+    for (shared, alone) in tokenizers().iter().zip(tokenizers()) {
+        let expected = results(&alone, 1);
+        std::thread::scope(|scope| {
+            let users: Vec<_> = (1..=3).map(|threads| scope.spawn(move || results(shared, threads))).collect();
+            scope.spawn(|| shared.pool().clear());
+            scope.spawn(|| shared.warm_up());
+            for user in users {
+                assert_eq!(user.join().unwrap(), expected);
+            }
+        });
     }
 }
 
